@@ -1,0 +1,65 @@
+"""Rank-based estimates: utilities in place of fitness values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from allmodes.annealing.estimators.estimator import MeanEstimator
+from allmodes.annealing.proposals import Sample
+from allmodes.annealing.utilities import CMAES, Utility
+from allmodes.arrays import Array, namespace
+from allmodes.mixture.families import Family, Gaussian
+from allmodes.objective import VALUE, Evaluation, Needs
+
+
+def shape(u: Array, weights: Array, f: Array) -> Array:
+    """Scores (K, n) that replace weights * f: every sample counts by its rank within the component.
+
+    With equal weights the b-th best of n samples scores u_b / n. In general the utilities define a step function of
+    the quantile, and a sample is given its integral over the quantiles that its weight covers, best sample first: the
+    same thing for samples that count as more or less than one.
+
+    Paper: eq:define_rewriting_multi
+    """
+    xp = namespace(weights)
+    B = u.shape[0]
+    order = xp.argsort(-xp.broadcast_to(f, weights.shape), axis=-1, stable=True)
+    total = xp.sum(weights, axis=-1, keepdims=True)
+    quantile = xp.cumulative_sum(xp.take_along_axis(weights / total, order, axis=-1), axis=-1)
+    place = B * xp.clip(quantile, 0.0, 1.0)
+    interval = xp.clip(xp.floor(place), 0, B - 1)
+    index = xp.astype(interval, xp.int64)
+    below = (xp.cumulative_sum(u) - u)[index]
+    integral = (below + (place - interval) * u[index]) / B
+    mass = xp.diff(integral, axis=-1, prepend=xp.zeros_like(integral[..., :1]))
+    return total * xp.take_along_axis(mass, xp.argsort(order, axis=-1), axis=-1)
+
+
+@dataclass(frozen=True)
+class FitnessShaped(MeanEstimator):
+    """Black-box estimates with utilities u_b for the b-th best sample: invariant under any rescaling of the fitness.
+
+    Utilities decrease with the rank: the best sample gets u_1, the largest. (The text of the paper has the order
+    reversed in one place; its algorithm is right.)
+
+    Paper: G_mu-fs, G_Sigma-fs
+    """
+
+    utility: Utility = CMAES()
+
+    def _scores(self, sample: Sample, f: Evaluation) -> Array:
+        xp = namespace(sample.weights)
+        return shape(xp.asarray(self.utility(sample.weights.shape[-1])), sample.weights, f.value)
+
+    def needs(self, family: Family) -> Needs:
+        return VALUE
+
+    def mean_needs(self) -> Needs:
+        return VALUE
+
+    def mean(self, family: Gaussian, components: Any, sample: Sample, f: Evaluation) -> Array:
+        return family.mean_gradient(sample.local, self._scores(sample, f))
+
+    def direction(self, family: Family, components: Any, sample: Sample, f: Evaluation) -> Any:
+        return family.natural_gradient(components, sample.local, self._scores(sample, f))

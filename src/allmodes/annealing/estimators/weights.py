@@ -1,0 +1,16 @@
+"""The estimate by which the mixture weights move."""
+
+from __future__ import annotations
+
+from allmodes.annealing.proposals import Sample
+from allmodes.arrays import Array, namespace
+from allmodes.objective import Evaluation
+
+
+def weight_gradient(sample: Sample, f: Evaluation) -> Array:
+    """gamma_pi,k = E_{q_k}[f] - E_{q_K}[f], (K,); 0 for the last component.
+
+    Paper: G_pi
+    """
+    mean = namespace(sample.weights).sum(sample.weights * f.value, axis=-1)
+    return mean - mean[-1]

@@ -1,0 +1,52 @@
+"""Checks of what users pass in. An error names the argument, what was found, what was wanted and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def real_array(name: str, given: Any, wanted: str) -> NDArray[np.float64]:
+    """The argument as a finite float64 array, or an error that says what was found."""
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind not in "buif":
+            raise TypeError(f"{name} has dtype {array.dtype}; real numbers were wanted ({wanted}).")
+        array = array.astype(np.float64)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array of numbers ({error}); wanted {wanted}.") from error
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        place = f" at index {where}" if where else ""
+        raise ValueError(f"{name} contains {array[where]}{place}; every entry must be finite ({wanted}).")
+    return array
+
+
+def whole_number(name: str, given: Any, minimum: int) -> int:
+    """The argument as an int of at least `minimum`."""
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
+        raise TypeError(f"{name} is {given!r} ({type(given).__name__}); a whole number was wanted.")
+    if given < minimum:
+        raise ValueError(f"{name} is {given}; it must be at least {minimum}.")
+    return int(given)
+
+
+def number(name: str, given: Any, *, above: float | None = None, at_least: float | None = None) -> float:
+    """The argument as a finite float within limits."""
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} is {given!r} ({type(given).__name__}); a number was wanted.")
+    if not np.isfinite(given):
+        raise ValueError(f"{name} is {given}; a finite number was wanted.")
+    if above is not None and not given > above:
+        raise ValueError(f"{name} is {given}; it must be greater than {above:g}.")
+    if at_least is not None and given < at_least:
+        raise ValueError(f"{name} is {given}; it must be at least {at_least:g}.")
+    return float(given)
+
+
+def instance(name: str, given: Any, wanted: type, hint: str) -> None:
+    """Refuse an argument of the wrong type, with a hint of what to pass instead."""
+    if not isinstance(given, wanted):
+        raise TypeError(f"{name} is {given!r} ({type(given).__name__}); a {wanted.__name__} was wanted. {hint}")

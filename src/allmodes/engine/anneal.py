@@ -1,0 +1,259 @@
+"""The expert call: any algorithm of the paper with any parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.annealing.algorithm import Algorithm
+from allmodes.annealing.schedules import as_schedule, tabulate
+from allmodes.checks import instance, number, real_array, whole_number
+from allmodes.engine.numpy_driver import Callback, run_numpy
+from allmodes.engine.plan import Evaluate, Plan, default_trace_every, steps_within
+from allmodes.engine.progress import ProgressLine
+from allmodes.engine.run import Run, Runs
+from allmodes.mixture.families.family import Family, as_means
+from allmodes.mixture.mixture import Mixture
+from allmodes.objective import Needs, Objective, autodiff
+
+
+# fmt: off
+@overload
+def anneal(
+    objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: Any = ..., covariances: Any = ...,
+    weights: Any = ..., mixture: Mixture | None = ..., temperature: Any, learning_rate: Any, num_samples: Any = ...,
+    steps: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ..., hess: Callable[..., Any] | None = ...,
+    vectorized: bool = ..., log_prior: Callable[..., Any] | Objective | None = ..., replicates: None = ...,
+    driver: str = ..., tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
+    callback: Callback | None = ..., progress: bool = ...,
+) -> Run: ...
+@overload
+def anneal(
+    objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: Any = ..., covariances: Any = ...,
+    weights: Any = ..., mixture: Mixture | None = ..., temperature: Any, learning_rate: Any, num_samples: Any = ...,
+    steps: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ..., hess: Callable[..., Any] | None = ...,
+    vectorized: bool = ..., log_prior: Callable[..., Any] | Objective | None = ..., replicates: int,
+    driver: str = ..., tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
+    callback: Callback | None = ..., progress: bool = ...,
+) -> Runs: ...
+# fmt: on
+def anneal(
+    objective: Callable[..., Any] | Objective,
+    *,
+    algorithm: Algorithm,
+    means: Any = None,
+    covariances: Any = None,
+    weights: Any = None,
+    mixture: Mixture | None = None,
+    temperature: Any,
+    learning_rate: Any,
+    num_samples: Any = None,
+    steps: int = 1000,
+    rng: Any = None,
+    jac: Callable[..., Any] | None = None,
+    hess: Callable[..., Any] | None = None,
+    vectorized: bool = False,
+    log_prior: Callable[..., Any] | Objective | None = None,
+    replicates: int | None = None,
+    driver: str = "numpy",
+    tolerance: float = 0.0,
+    max_evaluations: int | None = None,
+    trace_every: int | None = None,
+    callback: Callback | None = None,
+    progress: bool = False,
+) -> Run | Runs:
+    """Run an annealing algorithm on a function to maximise.
+
+    Args:
+        objective: of one point (d,) -> number, or with `vectorized` of a batch (N, d) -> (N,), or an Objective.
+        algorithm: what to run, for instance presets.nva_gm(order=2).
+        means: initial means (K, d); (H, K, d) gives every replicate its own.
+        covariances: initial covariances: a number, d variances, a matrix (d, d) or K matrices.
+        weights: initial weights (K,) that sum to 1; equal ones if left out.
+        mixture: start from run.mixture of an earlier run instead of means, covariances and weights.
+        temperature: omega_t: a number, a schedule or a function of the step t = 1, 2, ...
+        learning_rate: rho_t, likewise; schedules.coupled follows the temperature.
+        num_samples: mini-batch size B, a number or a schedule (rounded); the algorithm's own if left out.
+        steps: how many steps to do.
+        rng: seed or numpy.random.Generator. The same seed gives the same run under both drivers.
+        jac, hess: gradient and Hessian of the objective. A function written in JAX needs neither.
+        vectorized: whether objective, jac and hess take a batch of points.
+        log_prior: log-density p of a prior: the target becomes the Gibbs posterior exp(l / omega) p. Its evaluations
+            are not counted.
+        replicates: H independent runs, returned as Runs; vmapped under JAX.
+        driver: "numpy" for any function, "jax" for functions that JAX can trace (extra [jax]).
+        tolerance: stop when the means move less than this in one step, summed over components.
+        max_evaluations: never evaluate the objective at more points than this (per replicate).
+        trace_every: keep every so many steps in the trace; by default all that fit 64 MB.
+        callback: called with a Snapshot after every step (every chunk of steps under JAX); returning True or raising
+            StopIteration stops the run.
+        progress: show a line on stderr once the run has lasted two seconds.
+
+    Returns:
+        Run, or Runs when `replicates` is given. A run that goes wrong does not raise: its status says what happened,
+        and it keeps the last good mixture.
+
+    >>> from allmodes import presets, schedules
+    >>> run = anneal(lambda x: -(x**4 - x**2).sum(), algorithm=presets.fs_nva_gm(), means=[[-2.0], [2.0]],
+    ...              covariances=1.0, temperature=schedules.geometric(0.1, 0.97), learning_rate=0.1, steps=300, rng=0)
+    >>> run.means.round(1).tolist()
+    [[-0.7], [0.7]]
+    """
+    instance("algorithm", algorithm, Algorithm, "Write presets.nva_gm(order=2), presets.fs_nva_gm(), ...")
+    if driver not in ("numpy", "jax"):
+        raise ValueError(f'driver is {driver!r}; wanted "numpy" or "jax".')
+    count = 1 if replicates is None else whole_number("replicates", replicates, 1)
+    target = _as_objective("objective", objective, jac, hess, vectorized)
+    prior = None if log_prior is None else _as_objective("log_prior", log_prior, None, None, vectorized)
+    mixtures = _starts(algorithm.family, means, covariances, weights, mixture, count)
+    K, d = algorithm.family.means(mixtures[0].components).shape
+    plan = _plan(algorithm, target, prior, temperature, learning_rate, num_samples, steps, tolerance, max_evaluations,
+                 trace_every, K, d, count)  # fmt: skip
+    generator = np.random.default_rng(rng)
+    generators = [generator] if replicates is None else generator.spawn(count)
+    line = ProgressLine(algorithm.name, plan.steps, progress)
+    if driver == "jax":
+        runs = _jax_program(plan).run(mixtures, generators, callback, line)
+    else:
+        evaluate = _evaluator("objective", target, algorithm, d)
+        evaluate_prior = None if prior is None else _evaluator("log_prior", prior, algorithm, d)
+        runs = [
+            run_numpy(plan, evaluate, evaluate_prior, start, child, callback, line)
+            for start, child in zip(mixtures, generators, strict=True)
+        ]
+    return runs[0] if replicates is None else Runs(runs)
+
+
+def _as_objective(name: str, given: Any, jac: Any, hess: Any, vectorized: bool) -> Objective:
+    if isinstance(given, Objective):
+        if jac is not None or hess is not None or (vectorized and name == "objective"):
+            raise ValueError(f"{name} is an Objective, which has its own jac, hess and vectorized; leave these out.")
+        return given
+    if not callable(given):
+        raise TypeError(f"{name} is {given!r} ({type(given).__name__}); wanted a function or an Objective.")
+    return Objective(given, jac, hess, vectorized)
+
+
+def _starts(
+    family: Family, means: Any, covariances: Any, weights: Any, mixture: Mixture | None, count: int
+) -> list[Mixture]:
+    """One initial mixture per replicate."""
+    if mixture is not None:
+        if means is not None or covariances is not None or weights is not None:
+            raise ValueError("mixture was given together with means, covariances or weights; pass one or the other.")
+        instance("mixture", mixture, Mixture, "Pass the mixture of an earlier run: mixture=run.mixture.")
+        return [mixture] * count
+    if means is None:
+        raise ValueError("means is missing; wanted initial means (K, d), or mixture=run.mixture of an earlier run.")
+    if np.ndim(means) == 3:
+        if len(means) != count:
+            raise ValueError(f"means has shape {np.shape(means)} and replicates is {count}; wanted ({count}, K, d).")
+        stacks = [as_means(part) for part in means]
+    else:
+        stacks = [as_means(means)] * count
+    log_ratios = _log_ratios(weights, len(stacks[0]))
+    return [Mixture(log_ratios, family.start(stack, covariances)) for stack in stacks]
+
+
+def _log_ratios(weights: Any, K: int) -> NDArray[np.float64]:
+    """v_k = log(pi_k / pi_K)."""
+    if weights is None:
+        return np.zeros(K)
+    array = real_array("weights", weights, f"{K} positive weights that sum to 1")
+    if array.shape != (K,):
+        raise ValueError(f"weights has shape {array.shape}; wanted ({K},), one per component.")
+    if not (array > 0).all() or abs(array.sum() - 1.0) > 1e-8:
+        raise ValueError(
+            f"weights is {array.tolist()} with sum {array.sum():g}; wanted positive weights that sum to 1."
+        )
+    return np.log(array) - np.log(array[-1])
+
+
+def _plan(
+    algorithm: Algorithm,
+    objective: Objective,
+    log_prior: Objective | None,
+    temperature: Any,
+    learning_rate: Any,
+    num_samples: Any,
+    steps: int,
+    tolerance: float,
+    max_evaluations: int | None,
+    trace_every: int | None,
+    K: int,
+    d: int,
+    replicates: int,
+) -> Plan:
+    steps = whole_number("steps", steps, 0)
+    number("tolerance", tolerance, at_least=0.0)
+    cooling = as_schedule("temperature", temperature)
+    temperatures = tabulate("temperature", cooling, steps)
+    if not algorithm.is_annealed and steps and np.ptp(temperatures) > 0:
+        raise ValueError(
+            f"temperature is {cooling!r}; {algorithm.name} keeps one temperature. Pass a number, or use nva_m()."
+        )
+    rates = tabulate("learning_rate", as_schedule("learning_rate", learning_rate).given(cooling), steps)
+    given = algorithm.num_samples if num_samples is None else num_samples
+    sizes = np.rint(tabulate("num_samples", as_schedule("num_samples", given), steps)).astype(np.int64)
+    if (sizes < 1).any():
+        raise ValueError(f"num_samples is {sizes.min()} at step {int(np.argmin(sizes)) + 1}; it must be at least 1.")
+    if max_evaluations is not None:
+        whole_number("max_evaluations", max_evaluations, 0)
+    points = np.array([algorithm.proposal.num_points(K, int(B)) for B in sizes], dtype=np.int64)
+    within = steps_within(max_evaluations, points)
+    every = default_trace_every(within, K, d, replicates) if trace_every is None else trace_every
+    return Plan(
+        algorithm=algorithm,
+        objective=objective,
+        log_prior=log_prior,
+        temperatures=temperatures[:within],
+        learning_rates=rates[:within],
+        num_samples=sizes[:within],
+        tolerance=float(tolerance) if tolerance else -1.0,  # no displacement is below it
+        is_cut_short=within < steps,
+        trace_every=whole_number("trace_every", every, 1),
+        K=K,
+        d=d,
+    )
+
+
+def _evaluator(name: str, objective: Objective, algorithm: Algorithm, d: int) -> Evaluate:
+    """Points -> Evaluation in NumPy; JAX functions are compiled, and derive what was not given."""
+    needs = algorithm.needs
+    if not objective.missing(needs):
+        return autodiff.compiled_if_jax(objective, needs)
+    problem = autodiff.traceable(objective, d, needs)
+    if problem is not None:
+        raise ValueError(_missing_derivatives(name, objective, algorithm, needs, problem))
+    return autodiff.compiled(objective, needs)
+
+
+def _missing_derivatives(
+    name: str, objective: Objective, algorithm: Algorithm, needs: Needs, problem: Exception
+) -> str:
+    missing = " and ".join(objective.missing(needs))
+    reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
+    how = f"pass {missing}" if name == "objective" else f"pass log_prior=Objective(fun, {missing}=...)"
+    return (
+        f"{algorithm.name} needs {missing}, and {name} has none: {how}, write it with jax.numpy so that they can be "
+        f"derived (JAX says: {reason}), or use an algorithm that needs values alone: presets.nva_gm(order=0) or "
+        "presets.fs_nva_gm()."
+    )
+
+
+def _jax_program(plan: Plan) -> Any:
+    try:
+        from allmodes.engine.jax_driver import JaxProgram
+    except ImportError as error:
+        raise ImportError('driver="jax" needs JAX: pip install \'allmodes[jax]\', or use driver="numpy".') from error
+    for name, objective in (("objective", plan.objective), ("log_prior", plan.log_prior)):
+        problem = None if objective is None else autodiff.traceable(objective, plan.d, plan.algorithm.needs)
+        if problem is not None:
+            raise ValueError(
+                f'driver="jax" needs an {name} that JAX can trace. Write it with jax.numpy, or use driver="numpy". JAX '
+                f"says: {problem}"
+            ) from problem
+    return JaxProgram(plan)

@@ -1,0 +1,126 @@
+"""The loop in Python: for any function, with nothing to compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from allmodes.annealing.updates import NaturalGradient
+from allmodes.arrays import map_leaves
+from allmodes.engine.plan import Evaluate, Plan
+from allmodes.engine.progress import ProgressLine, Snapshot
+from allmodes.engine.run import Run
+from allmodes.engine.step import ask, is_finite, tell
+from allmodes.engine.trace import Recorder
+from allmodes.mixture.mixture import Mixture, log_weights
+from allmodes.objective import Evaluation
+from allmodes.status import Status
+
+Callback = Callable[[Snapshot], Any]
+
+
+def run_numpy(
+    plan: Plan,
+    evaluate: Evaluate,
+    evaluate_prior: Evaluate | None,
+    mixture: Mixture,
+    rng: np.random.Generator,
+    callback: Callback | None,
+    line: ProgressLine,
+) -> Run:
+    """One run, step by step."""
+    algorithm, family, proposal = plan.algorithm, plan.algorithm.family, plan.algorithm.proposal
+    settings = plan.settings(0, plan.steps)
+    status = Status.BUDGET_SPENT if plan.is_cut_short else Status.STEPS_DONE
+    best_value, best_x, failure_point = -np.inf, np.full(plan.d, np.nan), None
+    recorder = Recorder(plan)
+    recorder.start(family.means(mixture.components), np.exp(log_weights(mixture.log_ratios)))
+    evaluated, nit, info = 0, 0, None
+    try:
+        for t in range(plan.steps):
+            noise = proposal.noise(rng, family, plan.K, int(plan.num_samples[t]), plan.d)
+            proposed = ask(algorithm, mixture, noise)
+            evaluated += len(proposed.points)
+            evaluation = evaluate(proposed.points)
+            log_prior = None if evaluate_prior is None else evaluate_prior(proposed.points)
+            now = map_leaves(lambda values, t=t: values[t], settings)
+            with np.errstate(all="ignore"):  # what overflows here is found and reported below
+                new, info = tell(algorithm, mixture, proposed, evaluation, log_prior, now)
+            if info.best_value > best_value:
+                best_value, best_x = float(info.best_value), info.best_point.copy()
+            if not is_finite(new):
+                status, failure_point = diagnose(plan, new, proposed.points, evaluation, log_prior)
+                break
+            moved = np.linalg.norm(family.means(new.components) - family.means(mixture.components), axis=-1).sum()
+            mixture, nit = new, t + 1
+            means, weights = family.means(mixture.components), np.exp(log_weights(mixture.log_ratios))
+            if plan.is_traced(nit):
+                recorder.add(nit, means, weights, info.mean_value, best_value)
+            line.update(nit, float(now.omega), best_value)
+            if callback is not None and wants_to_stop(
+                callback, Snapshot(nit, float(now.omega), means, weights, evaluated, best_value)
+            ):
+                status = Status.STOPPED
+                break
+            if moved <= plan.tolerance:
+                status = Status.CONVERGED
+                break
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    line.close()
+    if recorder.rows[-1][0] != nit and info is not None:
+        means, weights = family.means(mixture.components), np.exp(log_weights(mixture.log_ratios))
+        recorder.add(nit, means, weights, info.mean_value, best_value)
+    return make_run(plan, mixture, recorder, status, nit, evaluated, best_x, best_value, failure_point)
+
+
+def wants_to_stop(callback: Callback, snapshot: Snapshot) -> bool:
+    """Whether a callback returned True or raised StopIteration, as SciPy's may."""
+    try:
+        return callback(snapshot) is True
+    except StopIteration:
+        return True
+
+
+def diagnose(
+    plan: Plan, new: Mixture, points: Any, evaluation: Evaluation, log_prior: Evaluation | None
+) -> tuple[Status, Any]:
+    """Why a mixture is not finite, and at which point if the objective is the cause."""
+    for part in [*evaluation, *(log_prior or ())]:
+        if part is not None:
+            wrong = ~np.isfinite(np.asarray(part).reshape(len(points), -1)).all(axis=1)
+            if wrong.any():
+                return Status.OBJECTIVE_NOT_FINITE, np.array(points[int(np.argmax(wrong))])
+    if isinstance(plan.algorithm.rule, NaturalGradient) and np.isfinite(new.log_ratios).all():
+        return Status.LEFT_DOMAIN, None
+    return Status.DIVERGED, None
+
+
+def make_run(
+    plan: Plan,
+    mixture: Mixture,
+    recorder: Recorder,
+    status: Status,
+    nit: int,
+    evaluated: int,
+    best_x: Any,
+    best_value: float,
+    failure_point: Any,
+) -> Run:
+    """The result of a run that made so many evaluations."""
+    needs = plan.algorithm.needs
+    return Run(
+        algorithm=plan.algorithm,
+        mixture=mixture,
+        trace=recorder.finish(),
+        status=status,
+        nit=nit,
+        nfev=evaluated,
+        njev=evaluated if "gradient" in needs else 0,
+        nhev=evaluated if "hessian" in needs else 0,
+        best_x=np.asarray(best_x),
+        best_value=float(best_value),
+        failure_point=failure_point,
+    )

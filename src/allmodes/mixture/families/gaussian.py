@@ -1,0 +1,134 @@
+"""Gaussian components with any covariance structure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.arrays import Array, namespace
+from allmodes.checks import instance
+from allmodes.mixture.covariances import Covariance, Factors, Fixed, Full
+from allmodes.mixture.covariances.covariance import as_matrices
+from allmodes.mixture.families.family import Family, Rates, Rule
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+class GaussianComponents(NamedTuple):
+    """Means mu (K, d) and the factors of the covariances."""
+
+    mu: Array
+    factors: Factors
+
+
+class GaussianDirection(NamedTuple):
+    """A natural gradient in whitened coordinates: g = A^T gamma_mu (K, d) and G = A^T gamma_Sigma A as blocks.
+
+    G is None when the covariances are fixed.
+    """
+
+    g: Array
+    G: Array | None
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """N(mu_k, A_k A_k^T). Local coordinates are the whitened residuals z = C^T (xi - mu).
+
+    >>> Gaussian(covariance=Fixed(Full())).moves_spread
+    False
+    """
+
+    covariance: Covariance | Fixed = Full()
+    is_differentiable = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.covariance, Fixed):
+            instance("covariance", self.covariance, Covariance, "Write Full(), Diagonal(), Isotropic() or Fixed(...).")
+
+    @property
+    def structure(self) -> Covariance:
+        return self.covariance.structure if isinstance(self.covariance, Fixed) else self.covariance
+
+    @property
+    def moves_spread(self) -> bool:  # type: ignore[override]
+        return not isinstance(self.covariance, Fixed)
+
+    def start(self, means: NDArray[np.float64], covariances: Any) -> GaussianComponents:
+        if covariances is None:
+            raise ValueError(
+                "covariances is missing; wanted a number, d variances, a matrix (d, d) or K matrices (K, d, d). A "
+                "covariance as wide as the region to search is a good start."
+            )
+        return GaussianComponents(means, self.structure.start(as_matrices(covariances, *means.shape)))
+
+    def means(self, components: GaussianComponents) -> Array:
+        return components.mu
+
+    def covariances(self, components: GaussianComponents) -> Array:
+        return self.structure.matrices(components.factors, components.mu.shape[-1])
+
+    def noise(self, rng: np.random.Generator, shape: tuple[int, ...], d: int) -> NDArray[np.float64]:
+        return rng.standard_normal((*shape, d))
+
+    def sample(self, components: GaussianComponents, noise: Array) -> tuple[Array, Array]:
+        return components.mu[..., None, :] + self.structure.colour(components.factors, noise), noise
+
+    def locate(self, components: GaussianComponents, points: Array) -> Array:
+        return self.structure.whiten(components.factors, points - components.mu[..., None, :])
+
+    def log_components(self, components: GaussianComponents, points: Array) -> Array:
+        return self._log_normal(components, self.locate(components, points[None]))
+
+    def _log_normal(self, components: GaussianComponents, z: Array) -> Array:
+        d = z.shape[-1]
+        constant = self.structure.log_det_root_precision(components.factors, d) - 0.5 * d * _LOG_2PI
+        return constant[..., None] - 0.5 * namespace(z).vecdot(z, z)
+
+    def log_components_and_scores(self, components: GaussianComponents, points: Array) -> tuple[Array, Array]:
+        """log q_k(xi_n) as (K, N) and its gradient in xi, S_k (mu_k - xi_n), as (K, N, d).
+
+        Paper: eq:lem_responsibility
+        """
+        z = self.locate(components, points[None])
+        return self._log_normal(components, z), -self.structure.lift(components.factors, z)
+
+    def component_hessians(self, components: GaussianComponents) -> Array:
+        """Hessian of log q_k in xi, -S_k, as blocks (K, ...): the same everywhere."""
+        return -self.structure.precision(components.factors)
+
+    def mean_gradient(self, local: Array, scores: Array) -> Array:
+        """g = sum_n scores_n z_n."""
+        return (scores[..., None, :] @ local)[..., 0, :]
+
+    def spread_gradient(self, local: Array, scores: Array) -> Array | None:
+        """G = sum_n scores_n (z_n z_n^T - I) as blocks."""
+        if not self.moves_spread:
+            return None
+        total = namespace(scores).sum(scores, axis=-1)
+        second = self.structure.gram(scores[..., None] * local, local)
+        return second - self.structure.identity(total, local.shape[-1])
+
+    def natural_gradient(self, components: GaussianComponents, local: Array, scores: Array) -> GaussianDirection:
+        return GaussianDirection(self.mean_gradient(local, scores), self.spread_gradient(local, scores))
+
+    def step(
+        self, components: GaussianComponents, direction: GaussianDirection, rates: Rates, rule: Rule
+    ) -> GaussianComponents:
+        """S_new = C M C^T with M from the rule, then mu_new = mu + rho S_new^-1 gamma_mu.
+
+        Paper: eq:natural_gradient_update_s, eq:natural_gradient_update_mu
+        """
+        mu, factors = components
+        structure = self.structure
+        if direction.G is None:
+            displacement = structure.colour(factors, direction.g[..., None, :])[..., 0, :]
+        else:
+            M = rule.precision_change(structure, rates.covariance * direction.G, mu.shape[-1])
+            factors, displacement = structure.advance(factors, structure.root(M), direction.g)
+            factors = structure.damp(factors, rates.damping) if rates.damping is not None else factors
+        return GaussianComponents(mu + rates.mean * displacement, factors)

@@ -1,0 +1,95 @@
+"""A mixture of K components: weights, density, derivatives, draws."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from allmodes.arrays import Array, logsumexp, map_leaves, namespace
+from allmodes.mixture.families.family import Family
+from allmodes.mixture.families.gaussian import Gaussian
+from allmodes.objective import Evaluation, Needs
+
+
+class Mixture(NamedTuple):
+    """What the next step needs: log-ratios v_k = log(pi_k / pi_K), (K,) with v_K = 0, and the components."""
+
+    log_ratios: Array
+    components: Any
+
+
+class LogDensity(NamedTuple):
+    """log q and the derivatives that were asked for at N points, and log q_k (K, N)."""
+
+    log_q: Evaluation
+    log_components: Array
+
+
+def log_weights(log_ratios: Array) -> Array:
+    """log pi_k from the log-ratios, finite also where pi_k itself underflows."""
+    return log_ratios - logsumexp(log_ratios)
+
+
+def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
+    """log q at points (N, d), with its gradient and Hessian as needed.
+
+    grad log q = sum_k r_k s_k and hess log q = sum_k r_k (s_k s_k^T + H_k) - (grad log q)(grad log q)^T, where r_k are
+    the responsibilities, s_k = grad log q_k and H_k = hess log q_k = -S_k. The Hessian comes in the blocks of the
+    family's covariance structure.
+
+    Paper: prop:grad_hess_logmixture
+    """
+    log_pi = log_weights(mixture.log_ratios)[:, None]
+    if not needs:
+        log_components = family.log_components(mixture.components, points)
+        return LogDensity(Evaluation(logsumexp(log_pi + log_components)), log_components)
+    assert isinstance(family, Gaussian)  # Algorithm refuses derivatives for other families
+    xp = namespace(points)
+    log_components, s = family.log_components_and_scores(mixture.components, points)
+    log_joint = log_pi + log_components
+    log_q = logsumexp(log_joint)
+    r = xp.exp(log_joint - log_q)
+    rs = r[..., None] * s
+    gradient = xp.sum(rs, axis=0)
+    hessian = None
+    if "hessian" in needs:
+        structure = family.structure
+        # (K, N, d) seen as N matrices (K, d): the sums over k are products of small matrices
+        second = structure.gram(xp.moveaxis(rs, 0, 1), xp.moveaxis(s, 0, 1))
+        own = xp.tensordot(r.T, family.component_hessians(mixture.components), axes=1)
+        hessian = second + own - structure.gram(gradient[:, None], gradient[:, None])
+    return LogDensity(Evaluation(log_q, gradient, hessian), log_components)
+
+
+def responsibilities(family: Family, mixture: Mixture, points: Array) -> Array:
+    """r_k(xi_n) = pi_k q_k(xi_n) / q(xi_n), as (K, N).
+
+    Paper: prop:grad_hess_logmixture
+    """
+    log_joint = log_weights(mixture.log_ratios)[:, None] + family.log_components(mixture.components, points)
+    return namespace(log_joint).exp(log_joint - logsumexp(log_joint))
+
+
+class SharedNoise(NamedTuple):
+    """Noise for draws from the whole mixture: one uniform per point to choose its component, and the family's."""
+
+    choice: Array
+    within: Any
+
+
+def noise(family: Family, rng: np.random.Generator, N: int, d: int) -> SharedNoise:
+    """Noise for N draws from the mixture."""
+    return SharedNoise(rng.random(N), family.noise(rng, (N, 1), d))
+
+
+def sample(family: Family, mixture: Mixture, drawn: SharedNoise) -> Array:
+    """Points (N, d) from the mixture.
+
+    Paper: eq:mcef_gaussian_mixture
+    """
+    xp = namespace(mixture.log_ratios)
+    cumulative = xp.cumulative_sum(xp.exp(log_weights(mixture.log_ratios)))
+    chosen = xp.searchsorted(cumulative[:-1], drawn.choice, side="right")
+    components = map_leaves(lambda leaf: xp.take(leaf, chosen, axis=0), mixture.components)
+    return family.sample(components, drawn.within)[0][:, 0]

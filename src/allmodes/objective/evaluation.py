@@ -1,0 +1,31 @@
+"""What is known of a function at a batch of points."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from allmodes.arrays import Array
+
+# Which derivatives somebody needs beside the value: a subset of {"gradient", "hessian"}.
+Needs: TypeAlias = frozenset[str]
+
+VALUE: Needs = frozenset()
+GRADIENT: Needs = frozenset({"gradient"})
+HESSIAN: Needs = frozenset({"hessian"})
+
+
+class Evaluation(NamedTuple):
+    """Values (N,), and the derivatives that were asked for: gradients (N, d), Hessians (N, d, d).
+
+    An estimator says in advance what it needs and reads only that.
+    """
+
+    value: Array
+    gradient: Array = None
+    hessian: Array = None
+
+    def plus(self, factor: Array, other: Evaluation) -> Evaluation:
+        """self + factor * other, for everything both know."""
+        return Evaluation(
+            *(None if a is None or b is None else a + factor * b for a, b in zip(self, other, strict=True))
+        )
