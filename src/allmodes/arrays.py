@@ -19,7 +19,7 @@ Array: TypeAlias = Any
 
 def namespace(array: Array) -> Any:
     """The module (numpy or jax.numpy) whose functions take this array."""
-    return array.__array_namespace__()
+    return np if isinstance(array, np.ndarray) else array.__array_namespace__()
 
 
 def special(array: Array) -> ModuleType:
@@ -31,14 +31,24 @@ def special(array: Array) -> ModuleType:
     return jax.scipy.special
 
 
+def logsumexp_and_shares(a: Array, axis: int = 0) -> tuple[Array, Array]:
+    """log sum exp(a) along an axis, and the shares exp(a) / sum exp(a), from one pass of exponentials.
+
+    The sum is -inf where all entries are.
+    """
+    xp = namespace(a)
+    top = a.max(axis=axis, keepdims=True)
+    top = xp.where(top == -xp.inf, 0.0, top)
+    shares = xp.exp(a - top)
+    total = shares.sum(axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):  # log 0 = -inf is the right answer
+        log_total = (top + xp.log(total)).squeeze(axis)
+    return log_total, shares / xp.where(total > 0, total, 1.0)
+
+
 def logsumexp(a: Array, axis: int = 0) -> Array:
     """log sum exp(a) along an axis; -inf where all entries are -inf."""
-    xp = namespace(a)
-    top = xp.max(a, axis=axis, keepdims=True)
-    top = xp.where(xp.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):  # log 0 = -inf is the right answer
-        total = xp.log(xp.sum(xp.exp(a - top), axis=axis))
-    return total + xp.squeeze(top, axis=axis)
+    return logsumexp_and_shares(a, axis)[0]
 
 
 def cholesky(matrices: Array) -> Array:
@@ -65,11 +75,6 @@ def solve_lower(L: Array, b: Array) -> Array:
     import jax.scipy.linalg
 
     return jax.scipy.linalg.solve_triangular(L, b, lower=True)
-
-
-def transpose(matrices: Array) -> Array:
-    """The transposes of a stack of matrices."""
-    return namespace(matrices).swapaxes(matrices, -1, -2)
 
 
 def map_leaves(function: Callable[..., Any], *trees: Any) -> Any:

@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from allmodes.arrays import Array, map_leaves
-from allmodes.engine.numpy_driver import Callback, diagnose, make_run, wants_to_stop
+from allmodes.engine.numpy_driver import Callback, diagnose, displacement, make_run, snapshot, wants_to_stop
 from allmodes.engine.plan import Plan
 from allmodes.engine.progress import ProgressLine, Snapshot
 from allmodes.engine.run import Run
-from allmodes.engine.step import Info, Settings, ask, is_finite, tell
+from allmodes.engine.step import Settings, ask, is_finite, tell
 from allmodes.engine.trace import Recorder
-from allmodes.mixture.mixture import Mixture, log_weights
+from allmodes.mixture.mixture import Mixture
 from allmodes.objective.autodiff import traced
 from allmodes.status import Status
 
@@ -90,10 +90,10 @@ class JaxProgram:
         new, info = tell(self.plan.algorithm, mixture, proposed, evaluation, log_prior, settings)
         return new, info, proposed.points, evaluation, log_prior
 
-    def _step(self, carry: _Carry, noise: Any, settings: Settings, is_active: Array) -> tuple[_Carry, Info]:
+    def _step(self, carry: _Carry, noise: Any, settings: Settings, is_active: Array) -> tuple[_Carry, Array]:
+        """One step of one replicate; its carry does not change once it has ended."""
         new, info, *_ = self._attempt(carry.mixture, noise, settings)
-        means = self.plan.algorithm.family.means
-        moved = jnp.sum(jnp.linalg.norm(means(new.components) - means(carry.mixture.components), axis=-1))
+        moved = displacement(self.plan.algorithm.family, new, carry.mixture)
         goes_on = is_active & (carry.end == _RUNNING)
         is_good = is_finite(new)
         takes = goes_on & is_good
@@ -106,21 +106,17 @@ class JaxProgram:
             jnp.where(is_better, info.best_value, carry.best_value),
             jnp.where(is_better, info.best_point, carry.best_point),
         )
-        return carry, info
+        return carry, info.mean_value
 
     def _scan_chunk(self, carry: _Carry, inputs: _Inputs) -> tuple[_Carry, Any]:
-        means = self.plan.algorithm.family.means
+        """All steps of a chunk, and for the trace: means, log-ratios, mean values, best values (steps, H, ...)."""
+        step = jax.vmap(self._step, in_axes=(0, 0, None, None))
+        means = jax.vmap(self.plan.algorithm.family.means)
 
         def body(carry: _Carry, x: _Inputs) -> tuple[_Carry, Any]:
-            carry, info = jax.vmap(self._step, in_axes=(0, 0, None, None))(carry, *x)
-            v = carry.mixture.log_ratios
-            seen = (
-                jax.vmap(means)(carry.mixture.components),
-                jax.vmap(log_weights)(v),
-                info.mean_value,
-                carry.best_value,
-            )
-            return carry, seen
+            carry, mean_value = step(carry, *x)
+            mixture = carry.mixture
+            return carry, (means(mixture.components), mixture.log_ratios, mean_value, carry.best_value)
 
         return jax.lax.scan(body, carry, inputs)
 
@@ -142,11 +138,10 @@ class JaxProgram:
         callback: Callback | None,
         line: ProgressLine,
     ) -> list[Run]:
-        plan, family = self.plan, self.plan.algorithm.family
-        H = len(mixtures)
+        plan, H = self.plan, len(mixtures)
         recorders = [Recorder(plan) for _ in mixtures]
         for recorder, mixture in zip(recorders, mixtures, strict=True):
-            recorder.start(family.means(mixture.components), np.exp(log_weights(mixture.log_ratios)))
+            recorder.start(mixture)
         carry = _Carry(
             map_leaves(lambda *parts: jnp.asarray(np.stack(parts)), *mixtures),
             jnp.full(H, _RUNNING),
@@ -156,37 +151,38 @@ class JaxProgram:
         )
         status = Status.BUDGET_SPENT if plan.is_cut_short else Status.STEPS_DONE
         failures: dict[int, tuple[Status, Any]] = {}
-        done = 0
         try:
             for chunk in _chunks(plan, H):
                 inputs = self._inputs(chunk, rngs)
-                after, seen = self._scan(carry, inputs)
-                after.nit.block_until_ready()
-                self._record(recorders, chunk, after, seen)
-                failures |= self._failures(carry, after, inputs, chunk)
-                carry, done = after, chunk.stop
-                best = float(jnp.max(carry.best_value))
-                line.update(done, float(plan.temperatures[done - 1]), best)
-                if callback is not None and wants_to_stop(callback, self._snapshot(carry, done)):
+                before, (carry, seen) = carry, self._scan(carry, inputs)
+                ended = np.asarray(carry.end)  # waits for the result
+                self._record(recorders, chunk, carry, seen)
+                failures |= self._failures(before, carry, inputs, chunk)
+                best = float(carry.best_value.max())
+                line.update(chunk.stop, float(plan.temperatures[chunk.stop - 1]), best)
+                if callback is not None and wants_to_stop(callback, self._snapshot(carry, chunk.stop, best)):
                     status = Status.STOPPED
                     break
-                if not np.any(np.asarray(carry.end) == _RUNNING):
+                if not (ended == _RUNNING).any():
                     break
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         line.close()
-        return [self._finish(h, carry, recorders[h], status, failures) for h in range(H)]
+        return [self._finish(h, carry, recorders[h], status, failures.get(h)) for h in range(H)]
 
     def _inputs(self, chunk: _Chunk, rngs: Sequence[np.random.Generator]) -> _Inputs:
+        """Noise and settings of a chunk; every generator is read in the order of its own run."""
         plan = self.plan
         draw, family = plan.algorithm.proposal.noise, plan.algorithm.family
         count = chunk.stop - chunk.start
-        runs = [
-            [draw(rng, family, plan.K, chunk.num_samples, plan.d) for _ in range(count)] for rng in rngs
-        ]  # each generator is read in the order of its own run
-        steps = [map_leaves(lambda *parts: np.stack(parts), *row) for row in zip(*runs, strict=True)]
+        runs = [[draw(rng, family, plan.K, chunk.num_samples, plan.d) for _ in range(count)] for rng in rngs]
         padding = chunk.length - count
-        noise = map_leaves(lambda *parts: np.stack(parts), *(steps + steps[-1:] * padding))
+
+        def stack(*parts: Any) -> Any:  # one leaf of all draws, run by run, to (steps, H, ...)
+            array = np.stack(parts).reshape(len(rngs), count, *np.shape(parts[0])).swapaxes(0, 1)
+            return np.concatenate([array, np.repeat(array[-1:], padding, axis=0)])
+
+        noise = map_leaves(stack, *(draws for run in runs for draws in run))
         settings = map_leaves(
             lambda values: np.concatenate([values, np.repeat(values[-1:], padding)]),
             plan.settings(chunk.start, chunk.stop),
@@ -194,14 +190,13 @@ class JaxProgram:
         return _Inputs(noise, settings, np.arange(chunk.length) < count)
 
     def _record(self, recorders: list[Recorder], chunk: _Chunk, carry: _Carry, seen: Any) -> None:
-        means, log_pi, mean_values, best = (np.asarray(part) for part in seen)
-        nit = np.asarray(carry.nit)
+        steps = np.arange(chunk.start + 1, chunk.stop + 1)
+        columns = [np.asarray(part) for part in seen]
         for h, recorder in enumerate(recorders):
-            for i in range(chunk.stop - chunk.start):
-                step = chunk.start + i + 1
-                is_last = step == nit[h] and (step == self.plan.steps or np.asarray(carry.end)[h] != _RUNNING)
-                if step <= nit[h] and (self.plan.is_traced(step) or is_last):
-                    recorder.add(step, means[i, h], np.exp(log_pi[i, h]), mean_values[i, h], float(best[i, h]))
+            nit = int(carry.nit[h])
+            is_over = nit < chunk.stop or nit == self.plan.steps
+            kept = np.flatnonzero((steps <= nit) & ((steps % self.plan.trace_every == 0) | (is_over & (steps == nit))))
+            recorder.extend(steps[kept], *(column[kept, h] for column in columns))
 
     def _failures(self, before: _Carry, after: _Carry, inputs: _Inputs, chunk: _Chunk) -> dict[int, tuple[Status, Any]]:
         """Why replicates failed in this chunk: the step that failed is made once more, outside the scan."""
@@ -216,36 +211,28 @@ class JaxProgram:
             found[h] = diagnose(self.plan, new, np.asarray(points), evaluation, log_prior)
         return found
 
-    def _snapshot(self, carry: _Carry, done: int) -> Snapshot:
-        """What a callback sees; with replicates all arrays have the replicate as their first axis."""
-        weights = np.exp(np.asarray(jax.vmap(log_weights)(carry.mixture.log_ratios)))
-        means = np.asarray(jax.vmap(self.plan.algorithm.family.means)(carry.mixture.components))
-        if len(weights) == 1:
-            means, weights = means[0], weights[0]
-        temperature = float(self.plan.temperatures[done - 1])
-        return Snapshot(
-            done, temperature, means, weights, self.plan.evaluations(done), float(jnp.max(carry.best_value))
-        )
+    def _snapshot(self, carry: _Carry, done: int, best_value: float) -> Snapshot:
+        whole = snapshot(self.plan, done, carry.mixture, self.plan.evaluations(done), best_value)
+        return whole._replace(means=whole.means[0], weights=whole.weights[0]) if len(whole.means) == 1 else whole
 
     def _finish(
-        self, h: int, carry: _Carry, recorder: Recorder, status: Status, failures: dict[int, tuple[Status, Any]]
+        self, h: int, carry: _Carry, recorder: Recorder, status: Status, failure: tuple[Status, Any] | None
     ) -> Run:
+        """The result of one replicate; `status` is the one of all that did not end by themselves."""
         nit, end = int(carry.nit[h]), int(carry.end[h])
         failure_point = None
-        if end == _CONVERGED:
+        if failure is not None:
+            status, failure_point = failure
+        elif end == _CONVERGED:
             status = Status.CONVERGED
-        elif end == _FAILED:
-            status, failure_point = failures[h]
-        mixture = map_leaves(lambda a: np.asarray(a[h]), carry.mixture)
-        evaluated = self.plan.evaluations(nit + (end == _FAILED))
         return make_run(
             self.plan,
-            mixture,
+            map_leaves(lambda a: np.asarray(a[h]), carry.mixture),
             recorder,
             status,
             nit,
-            evaluated,
-            np.asarray(carry.best_point[h]),
+            self.plan.evaluations(nit + (end == _FAILED)),
+            carry.best_point[h],
             float(carry.best_value[h]),
             failure_point,
         )

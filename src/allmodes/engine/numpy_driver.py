@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from allmodes.annealing.updates import NaturalGradient
-from allmodes.arrays import map_leaves
+from allmodes.arrays import Array, logsumexp_and_shares, namespace
 from allmodes.engine.plan import Evaluate, Plan
 from allmodes.engine.progress import ProgressLine, Snapshot
 from allmodes.engine.run import Run
 from allmodes.engine.step import ask, is_finite, tell
 from allmodes.engine.trace import Recorder
-from allmodes.mixture.mixture import Mixture, log_weights
+from allmodes.mixture.families import Family
+from allmodes.mixture.mixture import Mixture
 from allmodes.objective import Evaluation
 from allmodes.status import Status
 
@@ -32,48 +33,58 @@ def run_numpy(
 ) -> Run:
     """One run, step by step."""
     algorithm, family, proposal = plan.algorithm, plan.algorithm.family, plan.algorithm.proposal
-    settings = plan.settings(0, plan.steps)
     status = Status.BUDGET_SPENT if plan.is_cut_short else Status.STEPS_DONE
     best_value, best_x, failure_point = -np.inf, np.full(plan.d, np.nan), None
     recorder = Recorder(plan)
-    recorder.start(family.means(mixture.components), np.exp(log_weights(mixture.log_ratios)))
+    recorder.start(mixture)
     evaluated, nit, info = 0, 0, None
     try:
-        for t in range(plan.steps):
-            noise = proposal.noise(rng, family, plan.K, int(plan.num_samples[t]), plan.d)
+        for t, (B, settings) in enumerate(zip(plan.num_samples.tolist(), plan.each_settings(), strict=True)):
+            noise = proposal.noise(rng, family, plan.K, B, plan.d)
             proposed = ask(algorithm, mixture, noise)
             evaluated += len(proposed.points)
             evaluation = evaluate(proposed.points)
             log_prior = None if evaluate_prior is None else evaluate_prior(proposed.points)
-            now = map_leaves(lambda values, t=t: values[t], settings)
             with np.errstate(all="ignore"):  # what overflows here is found and reported below
-                new, info = tell(algorithm, mixture, proposed, evaluation, log_prior, now)
+                new, info = tell(algorithm, mixture, proposed, evaluation, log_prior, settings)
             if info.best_value > best_value:
                 best_value, best_x = float(info.best_value), info.best_point.copy()
             if not is_finite(new):
                 status, failure_point = diagnose(plan, new, proposed.points, evaluation, log_prior)
                 break
-            moved = np.linalg.norm(family.means(new.components) - family.means(mixture.components), axis=-1).sum()
+            has_converged = plan.tolerance > 0 and displacement(family, new, mixture) <= plan.tolerance
             mixture, nit = new, t + 1
-            means, weights = family.means(mixture.components), np.exp(log_weights(mixture.log_ratios))
             if plan.is_traced(nit):
-                recorder.add(nit, means, weights, info.mean_value, best_value)
-            line.update(nit, float(now.omega), best_value)
-            if callback is not None and wants_to_stop(
-                callback, Snapshot(nit, float(now.omega), means, weights, evaluated, best_value)
-            ):
+                recorder.add(nit, mixture, info.mean_value, best_value)
+            line.update(nit, settings.omega, best_value)
+            if callback is not None and wants_to_stop(callback, snapshot(plan, nit, mixture, evaluated, best_value)):
                 status = Status.STOPPED
                 break
-            if moved <= plan.tolerance:
+            if has_converged:
                 status = Status.CONVERGED
                 break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     line.close()
     if recorder.rows[-1][0] != nit and info is not None:
-        means, weights = family.means(mixture.components), np.exp(log_weights(mixture.log_ratios))
-        recorder.add(nit, means, weights, info.mean_value, best_value)
+        recorder.add(nit, mixture, info.mean_value, best_value)
     return make_run(plan, mixture, recorder, status, nit, evaluated, best_x, best_value, failure_point)
+
+
+def displacement(family: Family, new: Mixture, old: Mixture) -> Array:
+    """How far the means moved, summed over components.
+
+    Paper: app:hyperparameters
+    """
+    moved = family.means(new.components) - family.means(old.components)
+    return namespace(moved).sqrt((moved**2).sum(axis=-1)).sum()
+
+
+def snapshot(plan: Plan, step: int, mixture: Mixture, evaluated: int, best_value: float) -> Snapshot:
+    """What a callback sees; under JAX with replicates all arrays have the replicate as their first axis."""
+    weights = logsumexp_and_shares(np.asarray(mixture.log_ratios), axis=-1)[1]
+    means = np.asarray(plan.algorithm.family.means(mixture.components))
+    return Snapshot(step, float(plan.temperatures[step - 1]), means, weights, evaluated, best_value)
 
 
 def wants_to_stop(callback: Callback, snapshot: Snapshot) -> bool:

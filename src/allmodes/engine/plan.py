@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,13 @@ class Plan:
         rho = self.learning_rates[start:stop]
         damping = self.algorithm.damping * updates_spread if self.algorithm.damping else None
         return Settings(self.temperatures[start:stop], Rates(rho, rho * updates_spread, damping))
+
+    def each_settings(self) -> Iterator[Settings]:
+        """The numbers of every step, one after the other."""
+        omega, (mean, covariance, damping) = self.settings(0, self.steps)
+        damping = [None] * self.steps if damping is None else damping.tolist()
+        for row in zip(omega.tolist(), mean.tolist(), covariance.tolist(), damping, strict=True):
+            yield Settings(row[0], Rates(*row[1:]))
 
     def is_traced(self, step: int) -> bool:
         """Whether the trace keeps the mixture after this many steps."""

@@ -68,7 +68,10 @@ def tell(
     log_ratios = mixture.log_ratios + settings.rates.mean * weight_gradient(sample, f)
     if algorithm.weight_limit is not None:
         log_ratios = namespace(log_ratios).clip(log_ratios, -algorithm.weight_limit, algorithm.weight_limit)
-    return Mixture(log_ratios, components), _info(proposal.arrange(evaluation, K), sample.weights, proposed.points)
+    values = proposal.arrange(Evaluation(evaluation.value), K).value
+    best = evaluation.value.argmax()
+    info = Info((sample.weights * values).sum(axis=-1), evaluation.value[best], proposed.points[best])
+    return Mixture(log_ratios, components), info
 
 
 def _projected(algorithm: Algorithm, evaluation: Evaluation) -> Evaluation:
@@ -79,16 +82,8 @@ def _projected(algorithm: Algorithm, evaluation: Evaluation) -> Evaluation:
     return evaluation._replace(hessian=algorithm.family.structure.project(evaluation.hessian))
 
 
-def _info(arranged: Evaluation, weights: Array, points: Array) -> Info:
-    xp = namespace(points)
-    values = arranged.value.reshape(-1)
-    best = xp.argmax(values)
-    return Info(xp.sum(weights * arranged.value, axis=-1), values[best], points[best])
-
-
 def is_finite(tree: Any) -> Array:
     """Whether everything in nested tuples of arrays is finite."""
-    parts = leaves(tree)
-    xp = namespace(parts[0])
     # A sum is finite only if all its terms are, short of overflow, and is the cheapest test there is.
-    return xp.isfinite(sum(xp.sum(part) for part in parts))
+    parts = leaves(tree)
+    return namespace(parts[0]).isfinite(sum(part.sum() for part in parts))

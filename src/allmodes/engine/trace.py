@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.arrays import logsumexp_and_shares
 from allmodes.engine.plan import Plan
+from allmodes.mixture.mixture import Mixture
 
 
 @dataclass(frozen=True)
@@ -38,20 +40,26 @@ class Trace:
 
 @dataclass
 class Recorder:
-    """Collects rows (step, means, weights, mean values, best value) and makes a Trace of them."""
+    """Collects rows (step, means, log-ratios, mean values, best value) and makes a Trace of them."""
 
     plan: Plan
     rows: list[tuple[int, Any, Any, Any, float]] = field(default_factory=list)
 
-    def start(self, means: Any, weights: Any) -> None:
-        self.add(0, means, weights, np.full(self.plan.K, np.nan), -np.inf)
+    def start(self, mixture: Mixture) -> None:
+        self.add(0, mixture, np.full(self.plan.K, np.nan), -np.inf)
 
-    def add(self, step: int, means: Any, weights: Any, mean_values: Any, best_value: float) -> None:
-        self.rows.append((step, means, weights, mean_values, best_value))
+    def add(self, step: int, mixture: Mixture, mean_values: Any, best_value: float) -> None:
+        means = self.plan.algorithm.family.means(mixture.components)
+        self.rows.append((step, means, mixture.log_ratios, mean_values, best_value))
+
+    def extend(self, steps: Any, means: Any, log_ratios: Any, mean_values: Any, best_values: Any) -> None:
+        """Many rows at once."""
+        self.rows.extend(zip(steps.tolist(), means, log_ratios, mean_values, best_values.tolist(), strict=True))
 
     def finish(self) -> Trace:
-        step, means, weights, mean_values, best_value = (np.array(column) for column in zip(*self.rows, strict=True))
+        step, means, log_ratios, mean_values, best_value = (np.array(column) for column in zip(*self.rows, strict=True))
         index = np.maximum(step - 1, 0)
+        weights = logsumexp_and_shares(log_ratios, axis=1)[1]
         return Trace(
             step,
             self.plan.temperatures[index] if self.plan.steps else np.full(len(step), np.nan),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from allmodes.arrays import Array, logsumexp, map_leaves, namespace
+from allmodes.arrays import Array, logsumexp, logsumexp_and_shares, map_leaves, namespace
 from allmodes.mixture.families.family import Family
 from allmodes.mixture.families.gaussian import Gaussian
 from allmodes.objective import Evaluation, Needs
@@ -45,19 +45,17 @@ def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -
         log_components = family.log_components(mixture.components, points)
         return LogDensity(Evaluation(logsumexp(log_pi + log_components)), log_components)
     assert isinstance(family, Gaussian)  # Algorithm refuses derivatives for other families
-    xp = namespace(points)
     log_components, s = family.log_components_and_scores(mixture.components, points)
-    log_joint = log_pi + log_components
-    log_q = logsumexp(log_joint)
-    r = xp.exp(log_joint - log_q)
+    log_q, r = logsumexp_and_shares(log_pi + log_components)
     rs = r[..., None] * s
-    gradient = xp.sum(rs, axis=0)
+    gradient = rs.sum(axis=0)
     hessian = None
     if "hessian" in needs:
         structure = family.structure
-        # (K, N, d) seen as N matrices (K, d): the sums over k are products of small matrices
-        second = structure.gram(xp.moveaxis(rs, 0, 1), xp.moveaxis(s, 0, 1))
-        own = xp.tensordot(r.T, family.component_hessians(mixture.components), axes=1)
+        # (K, N, d) seen as N matrices (K, d): the sums over k are products of matrices
+        second = structure.gram(rs.swapaxes(0, 1), s.swapaxes(0, 1))
+        H = family.component_hessians(mixture.components)
+        own = (r.T @ H.reshape(len(H), -1)).reshape(second.shape)
         hessian = second + own - structure.gram(gradient[:, None], gradient[:, None])
     return LogDensity(Evaluation(log_q, gradient, hessian), log_components)
 
@@ -68,7 +66,7 @@ def responsibilities(family: Family, mixture: Mixture, points: Array) -> Array:
     Paper: prop:grad_hess_logmixture
     """
     log_joint = log_weights(mixture.log_ratios)[:, None] + family.log_components(mixture.components, points)
-    return namespace(log_joint).exp(log_joint - logsumexp(log_joint))
+    return logsumexp_and_shares(log_joint)[1]
 
 
 class SharedNoise(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from allmodes.annealing.proposals import Sample
-from allmodes.arrays import Array, namespace
+from allmodes.arrays import Array
 from allmodes.objective import Evaluation
 
 
@@ -12,5 +12,5 @@ def weight_gradient(sample: Sample, f: Evaluation) -> Array:
 
     Paper: G_pi
     """
-    mean = namespace(sample.weights).sum(sample.weights * f.value, axis=-1)
+    mean = (sample.weights * f.value).sum(axis=-1)
     return mean - mean[-1]

@@ -30,12 +30,10 @@ class Isotropic(Elementwise):
         return d * namespace(factors.C).log(factors.C[..., 0])
 
     def gram(self, a: Array, b: Array) -> Array:
-        xp = namespace(a)
-        return xp.sum(xp.mean(a * b, axis=-1, keepdims=True), axis=-2)
+        return (a * b).mean(axis=-1, keepdims=True).sum(axis=-2)
 
     def project(self, matrices: Array) -> Array:
-        xp = namespace(matrices)
-        return xp.mean(xp.diagonal(matrices, axis1=-2, axis2=-1), axis=-1, keepdims=True)
+        return matrices.diagonal(axis1=-2, axis2=-1).mean(axis=-1, keepdims=True)
 
     def identity(self, scale: Array, d: int) -> Array:
         return scale[..., None]

@@ -109,9 +109,8 @@ class Gaussian(Family):
         """G = sum_n scores_n (z_n z_n^T - I) as blocks."""
         if not self.moves_spread:
             return None
-        total = namespace(scores).sum(scores, axis=-1)
         second = self.structure.gram(scores[..., None] * local, local)
-        return second - self.structure.identity(total, local.shape[-1])
+        return second - self.structure.identity(scores.sum(axis=-1), local.shape[-1])
 
     def natural_gradient(self, components: GaussianComponents, local: Array, scores: Array) -> GaussianDirection:
         return GaussianDirection(self.mean_gradient(local, scores), self.spread_gradient(local, scores))
