@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -9,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.annealing.algorithm import Algorithm
-from allmodes.annealing.schedules import as_schedule, tabulate
-from allmodes.checks import instance, number, real_array, whole_number
+from allmodes.checks import instance, real_array, whole_number
 from allmodes.engine.numpy_driver import Callback, run_numpy
-from allmodes.engine.plan import Evaluate, Plan, default_trace_every, steps_within
+from allmodes.engine.plan import Evaluate, Plan, make_plan
 from allmodes.engine.progress import ProgressLine
 from allmodes.engine.run import Run, Runs
 from allmodes.mixture.families.family import Family, as_means
 from allmodes.mixture.mixture import Mixture
 from allmodes.objective import Needs, Objective, autodiff
+from allmodes.status import Status
 
 
 # fmt: off
@@ -83,14 +84,14 @@ def anneal(
         vectorized: whether objective, jac and hess take a batch of points.
         log_prior: log-density p of a prior: the target becomes the Gibbs posterior exp(l / omega) p. Its evaluations
             are not counted.
-        replicates: H independent runs, returned as Runs; vmapped under JAX.
+        replicates: H independent runs, returned as Runs; vmapped under JAX, one after the other under NumPy.
         driver: "numpy" for any function, "jax" for functions that JAX can trace (extra [jax]).
         tolerance: stop when the means move less than this in one step, summed over components.
         max_evaluations: never evaluate the objective at more points than this (per replicate).
         trace_every: keep every so many steps in the trace; by default all that fit 64 MB.
         callback: called with a Snapshot after every step (every chunk of steps under JAX); returning True or raising
             StopIteration stops the run.
-        progress: show a line on stderr once the run has lasted two seconds.
+        progress: show a line on stderr, if that is a terminal, once the run has lasted two seconds.
 
     Returns:
         Run, or Runs when `replicates` is given. A run that goes wrong does not raise: its status says what happened,
@@ -110,21 +111,38 @@ def anneal(
     prior = None if log_prior is None else _as_objective("log_prior", log_prior, None, None, vectorized)
     mixtures = _starts(algorithm.family, means, covariances, weights, mixture, count)
     K, d = algorithm.family.means(mixtures[0].components).shape
-    plan = _plan(algorithm, target, prior, temperature, learning_rate, num_samples, steps, tolerance, max_evaluations,
-                 trace_every, K, d, count)  # fmt: skip
+    plan = make_plan(
+        algorithm, target, prior, temperature, learning_rate, num_samples, steps, tolerance, max_evaluations,
+        trace_every, K, d, count,
+    )  # fmt: skip
     generator = np.random.default_rng(rng)
     generators = [generator] if replicates is None else generator.spawn(count)
-    line = ProgressLine(algorithm.name, plan.steps, progress)
-    if driver == "jax":
-        runs = _jax_program(plan).run(mixtures, generators, callback, line)
-    else:
-        evaluate = _evaluator("objective", target, algorithm, d)
-        evaluate_prior = None if prior is None else _evaluator("log_prior", prior, algorithm, d)
-        runs = [
-            run_numpy(plan, evaluate, evaluate_prior, start, child, callback, line)
-            for start, child in zip(mixtures, generators, strict=True)
-        ]
+    runs = (_run_jax if driver == "jax" else _run_numpy)(plan, mixtures, generators, callback, progress)
     return runs[0] if replicates is None else Runs(runs)
+
+
+def _run_numpy(
+    plan: Plan,
+    mixtures: list[Mixture],
+    generators: list[np.random.Generator],
+    callback: Callback | None,
+    progress: bool,
+) -> list[Run]:
+    """One run after the other; an interrupted one is the last."""
+    evaluate = _evaluator("objective", plan.objective, plan)
+    evaluate_prior = None if plan.log_prior is None else _evaluator("log_prior", plan.log_prior, plan)
+    line = _progress_line(plan, plan.steps * len(mixtures), progress)
+    runs: list[Run] = []
+    for mixture, generator in zip(mixtures, generators, strict=True):
+        runs.append(run_numpy(plan, evaluate, evaluate_prior, mixture, generator, callback, line))
+        line.offset += plan.steps
+        if runs[-1].status is Status.INTERRUPTED:
+            break
+    return runs
+
+
+def _progress_line(plan: Plan, steps: int, progress: bool) -> ProgressLine:
+    return ProgressLine(plan.algorithm.name, steps, progress and sys.stderr.isatty())
 
 
 def _as_objective(name: str, given: Any, jac: Any, hess: Any, vectorized: bool) -> Objective:
@@ -172,62 +190,14 @@ def _log_ratios(weights: Any, K: int) -> NDArray[np.float64]:
     return np.log(array) - np.log(array[-1])
 
 
-def _plan(
-    algorithm: Algorithm,
-    objective: Objective,
-    log_prior: Objective | None,
-    temperature: Any,
-    learning_rate: Any,
-    num_samples: Any,
-    steps: int,
-    tolerance: float,
-    max_evaluations: int | None,
-    trace_every: int | None,
-    K: int,
-    d: int,
-    replicates: int,
-) -> Plan:
-    steps = whole_number("steps", steps, 0)
-    number("tolerance", tolerance, at_least=0.0)
-    cooling = as_schedule("temperature", temperature)
-    temperatures = tabulate("temperature", cooling, steps)
-    if not algorithm.is_annealed and steps and np.ptp(temperatures) > 0:
-        raise ValueError(
-            f"temperature is {cooling!r}; {algorithm.name} keeps one temperature. Pass a number, or use nva_m()."
-        )
-    rates = tabulate("learning_rate", as_schedule("learning_rate", learning_rate).given(cooling), steps)
-    given = algorithm.num_samples if num_samples is None else num_samples
-    sizes = np.rint(tabulate("num_samples", as_schedule("num_samples", given), steps)).astype(np.int64)
-    if (sizes < 1).any():
-        raise ValueError(f"num_samples is {sizes.min()} at step {int(np.argmin(sizes)) + 1}; it must be at least 1.")
-    if max_evaluations is not None:
-        whole_number("max_evaluations", max_evaluations, 0)
-    points = np.array([algorithm.proposal.num_points(K, int(B)) for B in sizes], dtype=np.int64)
-    within = steps_within(max_evaluations, points)
-    every = default_trace_every(within, K, d, replicates) if trace_every is None else trace_every
-    return Plan(
-        algorithm=algorithm,
-        objective=objective,
-        log_prior=log_prior,
-        temperatures=temperatures[:within],
-        learning_rates=rates[:within],
-        num_samples=sizes[:within],
-        tolerance=float(tolerance) if tolerance else -1.0,  # no displacement is below it
-        is_cut_short=within < steps,
-        trace_every=whole_number("trace_every", every, 1),
-        K=K,
-        d=d,
-    )
-
-
-def _evaluator(name: str, objective: Objective, algorithm: Algorithm, d: int) -> Evaluate:
+def _evaluator(name: str, objective: Objective, plan: Plan) -> Evaluate:
     """Points -> Evaluation in NumPy; JAX functions are compiled, and derive what was not given."""
-    needs = algorithm.needs
+    needs = plan.algorithm.needs
     if not objective.missing(needs):
         return autodiff.compiled_if_jax(objective, needs)
-    problem = autodiff.traceable(objective, d, needs)
+    problem = autodiff.traceable(objective, plan.d, needs)
     if problem is not None:
-        raise ValueError(_missing_derivatives(name, objective, algorithm, needs, problem))
+        raise ValueError(_missing_derivatives(name, objective, plan.algorithm, needs, problem))
     return autodiff.compiled(objective, needs)
 
 
@@ -244,7 +214,14 @@ def _missing_derivatives(
     )
 
 
-def _jax_program(plan: Plan) -> Any:
+def _run_jax(
+    plan: Plan,
+    mixtures: list[Mixture],
+    generators: list[np.random.Generator],
+    callback: Callback | None,
+    progress: bool,
+) -> list[Run]:
+    """All runs at once, compiled."""
     try:
         from allmodes.engine.jax_driver import JaxProgram
     except ImportError as error:
@@ -256,4 +233,4 @@ def _jax_program(plan: Plan) -> Any:
                 f'driver="jax" needs an {name} that JAX can trace. Write it with jax.numpy, or use driver="numpy". JAX '
                 f"says: {problem}"
             ) from problem
-    return JaxProgram(plan)
+    return JaxProgram(plan).run(mixtures, generators, callback, _progress_line(plan, plan.steps, progress))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.annealing.algorithm import Algorithm
+from allmodes.annealing.schedules import as_schedule, tabulate
+from allmodes.checks import number, whole_number
 from allmodes.engine.step import Settings
 from allmodes.mixture.families.family import Rates
 from allmodes.objective import Evaluation, Objective
@@ -71,13 +74,62 @@ class Plan:
         return step % self.trace_every == 0
 
 
-def steps_within(max_evaluations: int | None, points_per_step: NDArray[np.int64]) -> int:
+def _steps_within(max_evaluations: int | None, points_per_step: NDArray[np.int64]) -> int:
     """How many steps fit the evaluation budget."""
     if max_evaluations is None:
         return len(points_per_step)
     return int(np.searchsorted(np.cumsum(points_per_step), max_evaluations, side="right"))
 
 
-def default_trace_every(steps: int, K: int, d: int, replicates: int) -> int:
+def _default_trace_every(steps: int, K: int, d: int, replicates: int) -> int:
     """Every step, or as many as fit the memory set aside for a trace."""
     return max(1, -(-steps * K * (d + 2) * replicates // _TRACE_LIMIT))
+
+
+def make_plan(
+    algorithm: Algorithm,
+    objective: Objective,
+    log_prior: Objective | None,
+    temperature: Any,
+    learning_rate: Any,
+    num_samples: Any,
+    steps: int,
+    tolerance: float,
+    max_evaluations: int | None,
+    trace_every: int | None,
+    K: int,
+    d: int,
+    replicates: int,
+) -> Plan:
+    """A plan from what the caller of `anneal` said, checked."""
+    steps = whole_number("steps", steps, 0)
+    number("tolerance", tolerance, at_least=0.0)
+    cooling = as_schedule("temperature", temperature)
+    temperatures = tabulate("temperature", cooling, steps)
+    if not algorithm.is_annealed and steps and np.ptp(temperatures) > 0:
+        raise ValueError(
+            f"temperature is {cooling!r}; {algorithm.name} keeps one temperature. Pass a number, or use nva_m()."
+        )
+    rates = tabulate("learning_rate", as_schedule("learning_rate", learning_rate).given(cooling), steps)
+    given = algorithm.num_samples if num_samples is None else num_samples
+    sizes = np.rint(tabulate("num_samples", as_schedule("num_samples", given), steps)).astype(np.int64)
+    if (sizes < 1).any():
+        raise ValueError(f"num_samples is {sizes.min()} at step {int(np.argmin(sizes)) + 1}; it must be at least 1.")
+    if max_evaluations is not None:
+        whole_number("max_evaluations", max_evaluations, 0)
+    points = np.array([algorithm.proposal.num_points(K, int(B)) for B in sizes], dtype=np.int64)
+    within = _steps_within(max_evaluations, points)
+    every = _default_trace_every(within, K, d, replicates) if trace_every is None else trace_every
+    return Plan(
+        algorithm=algorithm,
+        objective=objective,
+        log_prior=log_prior,
+        temperatures=temperatures[:within],
+        learning_rates=rates[:within],
+        num_samples=sizes[:within],
+        tolerance=float(tolerance) if tolerance else -1.0,  # no displacement is below it
+        is_cut_short=within < steps,
+        trace_every=whole_number("trace_every", every, 1),
+        K=K,
+        d=d,
+    )

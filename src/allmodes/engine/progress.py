@@ -27,11 +27,12 @@ class Snapshot(NamedTuple):
 
 @dataclass
 class ProgressLine:
-    """Rewrites one line while a run lasts, and wipes it at the end."""
+    """Rewrites one line while runs last, and wipes it at the end. `offset` are the steps of runs already done."""
 
     label: str
     steps: int
     is_shown: bool
+    offset: int = 0
     started: float = field(default_factory=time.monotonic)
     last: float = 0.0
 
@@ -42,6 +43,7 @@ class ProgressLine:
         if elapsed < _FIRST_AFTER or elapsed - self.last < _EVERY:
             return
         self.last = elapsed
+        step += self.offset
         left = elapsed / max(step, 1) * (self.steps - step)
         text = f"{self.label}  {step}/{self.steps} steps  temperature {temperature:.2g}  best {best_value:.5g}"
         sys.stderr.write(f"\r{text}  {left:.0f} s left"[:79].ljust(79))

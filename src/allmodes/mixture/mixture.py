@@ -11,6 +11,9 @@ from allmodes.mixture.families.family import Family
 from allmodes.mixture.families.gaussian import Gaussian
 from allmodes.objective import Evaluation, Needs
 
+# Numbers in one temporary array (points times components times dimensions) before the points are taken in blocks.
+LARGEST_TEMPORARY = 2**22
+
 
 class Mixture(NamedTuple):
     """What the next step needs: log-ratios v_k = log(pi_k / pi_K), (K,) with v_K = 0, and the components."""
@@ -40,23 +43,34 @@ def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -
 
     Paper: prop:grad_hess_logmixture
     """
+    N, d = points.shape
+    size = max(1, LARGEST_TEMPORARY // (len(mixture.log_ratios) * d))
+    if size >= N or not isinstance(points, np.ndarray):
+        return _log_density(family, mixture, points, needs)
+    # Many pairs of points and components: memory stays bounded, and temporary arrays in the cache.
+    blocks = [_log_density(family, mixture, points[i : i + size], needs) for i in range(0, N, size)]
+    log_q = map_leaves(lambda *parts: np.concatenate(parts), *(block.log_q for block in blocks))
+    return LogDensity(log_q, np.concatenate([block.log_components for block in blocks], axis=1))
+
+
+def _log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
     log_pi = log_weights(mixture.log_ratios)[:, None]
     if not needs:
         log_components = family.log_components(mixture.components, points)
         return LogDensity(Evaluation(logsumexp(log_pi + log_components)), log_components)
     assert isinstance(family, Gaussian)  # Algorithm refuses derivatives for other families
-    log_components, s = family.log_components_and_scores(mixture.components, points)
+    log_components, pull = family.log_components_and_pulls(mixture.components, points)  # -s
     log_q, r = logsumexp_and_shares(log_pi + log_components)
-    rs = r[..., None] * s
-    gradient = rs.sum(axis=0)
+    weighted = r[..., None] * pull
+    gradient = -weighted.sum(axis=0)
     hessian = None
     if "hessian" in needs:
         structure = family.structure
         # (K, N, d) seen as N matrices (K, d): the sums over k are products of matrices
-        second = structure.gram(rs.swapaxes(0, 1), s.swapaxes(0, 1))
-        H = family.component_hessians(mixture.components)
-        own = (r.T @ H.reshape(len(H), -1)).reshape(second.shape)
-        hessian = second + own - structure.gram(gradient[:, None], gradient[:, None])
+        second = structure.gram(weighted.swapaxes(0, 1), pull.swapaxes(0, 1))
+        S = structure.precision(mixture.components.factors)
+        hessian = second - (r.T @ S.reshape(len(S), -1)).reshape(second.shape)
+        hessian = hessian - structure.gram(gradient[:, None], gradient[:, None])
     return LogDensity(Evaluation(log_q, gradient, hessian), log_components)
 
 

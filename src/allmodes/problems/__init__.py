@@ -3,7 +3,7 @@
 from allmodes.problems.degenerate import degenerate
 from allmodes.problems.gaussian_mixtures import asymmetric_mixture, mixture_objective, symmetric_mixture
 from allmodes.problems.problem import Problem
-from allmodes.problems.styblinski_tang import styblinski_tang
+from allmodes.problems.styblinski_tang import styblinski_tang, styblinski_tang_objective
 
 __all__ = [
     "Problem",
@@ -11,5 +11,6 @@ __all__ = [
     "degenerate",
     "mixture_objective",
     "styblinski_tang",
+    "styblinski_tang_objective",
     "symmetric_mixture",
 ]

@@ -89,17 +89,13 @@ class Gaussian(Family):
         constant = self.structure.log_det_root_precision(components.factors, d) - 0.5 * d * _LOG_2PI
         return constant[..., None] - 0.5 * namespace(z).vecdot(z, z)
 
-    def log_components_and_scores(self, components: GaussianComponents, points: Array) -> tuple[Array, Array]:
-        """log q_k(xi_n) as (K, N) and its gradient in xi, S_k (mu_k - xi_n), as (K, N, d).
+    def log_components_and_pulls(self, components: GaussianComponents, points: Array) -> tuple[Array, Array]:
+        """log q_k(xi_n) as (K, N) and minus its gradient in xi, S_k (xi_n - mu_k), as (K, N, d).
 
         Paper: eq:lem_responsibility
         """
         z = self.locate(components, points[None])
-        return self._log_normal(components, z), -self.structure.lift(components.factors, z)
-
-    def component_hessians(self, components: GaussianComponents) -> Array:
-        """Hessian of log q_k in xi, -S_k, as blocks (K, ...): the same everywhere."""
-        return -self.structure.precision(components.factors)
+        return self._log_normal(components, z), self.structure.lift(components.factors, z)
 
     def mean_gradient(self, local: Array, scores: Array) -> Array:
         """g = sum_n scores_n z_n."""

@@ -1,0 +1,68 @@
+"""Plots with matplotlib (extra [plot]). Every function takes `ax=` and returns it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from allmodes.engine import Run
+from allmodes.objective import VALUE
+from allmodes.problems import Problem
+
+# A palette that stays readable with colour-blind eyes (Okabe and Ito).
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+_LEVELS = 24
+_RESOLUTION = 241
+
+
+def _new_axes() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'allmodes[plot]'.") from error
+    return Figure(figsize=(5.2, 5.0), layout="constrained").add_subplot()
+
+
+def trajectories(run: Run, problem: Problem, ax: Any = None) -> Any:
+    """Paths of the component means over the contours of a two-dimensional problem.
+
+    Ellipses are two standard deviations of the components at the end.
+    """
+    if problem.dimension != 2:
+        raise ValueError(f"problem has dimension {problem.dimension}; trajectories are drawn in 2 dimensions.")
+    ax = _new_axes() if ax is None else ax
+    _draw_contours(problem, ax)
+    for k in range(run.trace.means.shape[1]):
+        colour = _COLOURS[k % len(_COLOURS)]
+        path = run.trace.means[:, k]
+        ax.plot(*path.T, color=colour, linewidth=1.0, alpha=0.9, zorder=3)
+        ax.plot(*path[0], marker="o", markersize=7, markerfacecolor="white", color=colour, zorder=4)
+        _draw_ellipse(run.means[k], run.covariances[k], colour, ax)
+        ax.plot(*path[-1], marker="o", markersize=8, color=colour, zorder=5)
+    for is_global, size in ((True, 11), (False, 6)):
+        label = "true mode, global" if is_global else "true mode, local"
+        chosen = problem.modes[problem.is_global == is_global]
+        ax.plot(*chosen.T, linestyle="none", marker="+", markersize=size, color="black", label=label, zorder=6)
+    ax.plot([], [], linestyle="none", marker="o", markerfacecolor="white", color="0.3", label="start of a component")
+    ax.plot([], [], linestyle="none", marker="o", color="0.3", label="end of a component")
+    ax.legend(loc="upper right", fontsize=8, framealpha=0.9)
+    ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"{run.algorithm.name} on the {problem.name}", aspect="equal")
+    return ax
+
+
+def _draw_contours(problem: Problem, ax: Any) -> None:
+    low, high = problem.bounds.T
+    axes = [np.linspace(a, b, _RESOLUTION) for a, b in zip(low, high, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    values = problem.objective.evaluate(grid, VALUE).value.reshape(_RESOLUTION, _RESOLUTION)
+    # Levels at quantiles show the flat top and the steep flanks alike.
+    levels = np.unique(np.quantile(values, 1.0 - np.linspace(0.0, 1.0, _LEVELS) ** 2))
+    ax.contourf(*axes, values.T, levels=levels, cmap="Greys_r", alpha=0.35)
+    ax.contour(*axes, values.T, levels=levels, colors="0.65", linewidths=0.5, linestyles="solid")
+
+
+def _draw_ellipse(mean: Any, covariance: Any, colour: str, ax: Any) -> None:
+    angle = np.linspace(0.0, 2.0 * np.pi, 90)
+    circle = 2.0 * np.stack([np.cos(angle), np.sin(angle)])
+    ax.plot(*(mean[:, None] + np.linalg.cholesky(covariance) @ circle), color=colour, linewidth=1.0, zorder=4)
