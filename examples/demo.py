@@ -1,6 +1,8 @@
 """A first job: two algorithms on a function with three global modes and a local one.
 
-Prints the modes found against the true ones and writes demo.png: the paths of the component means over the contours.
+Prints the modes found against the true ones and draws the paths of the component means over the contours.
+
+    python examples/demo.py [picture.png]
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ import allmodes
 from allmodes import presets, problems, schedules
 from allmodes.report import plots
 
-PICTURE = Path("demo.png")
 STEPS = 5000
 COMPONENTS = 4
 
@@ -34,7 +35,7 @@ def table(problem: problems.Problem, run: allmodes.Run) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main(picture: Path) -> None:
     problem = problems.symmetric_mixture()
     rng = np.random.default_rng(3)
     low, high = problem.bounds.T
@@ -68,10 +69,10 @@ def main() -> None:
         print(f"{title}: {found.sum()} of {len(found)} modes, {run.nfev} evaluations, {seconds:.1f} s")
         print(table(problem, run) + "\n")
         plots.trajectories(run, problem, ax=ax)
-    figure.savefig(PICTURE, dpi=150)
-    print(f"Picture: {PICTURE.resolve()}")
+    figure.savefig(picture, dpi=110)
+    print(f"Picture: {picture.resolve()}")
     sys.exit(1 if missed else 0)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo.png"))

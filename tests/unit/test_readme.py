@@ -1,0 +1,26 @@
+"""What the README shows works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_finds_all_modes_of_himmelblau() -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names: dict[str, object] = {"print": lambda *_: None}
+    exec(block, names)
+    modes = np.array([[3.0, 2.0], [-2.805118, 3.131312], [-3.779310, -3.283186], [3.584428, -1.848126]])
+    apart = np.abs(modes[:, None] - names["run"].means[None]).max(axis=2)  # type: ignore[attr-defined]
+    assert (apart.min(axis=1) < 0.05).all()
+
+
+def test_the_readme_is_short_and_its_links_exist() -> None:
+    assert len(README.splitlines()) < 100
+    links = re.findall(r"\]\((?!http)([^)]+)\)", README)
+    assert links
+    assert all((Path(__file__).parents[2] / link).exists() for link in links)
