@@ -17,8 +17,8 @@ def shape(u: Array, weights: Array, f: Array) -> Array:
     """Scores (K, n) that replace weights * f: every sample counts by its rank within the component.
 
     With equal weights the b-th best of n samples scores u_b / n. In general the utilities define a step function of
-    the quantile, and a sample is given its integral over the quantiles that its weight covers, best sample first: the
-    same thing for samples that count as more or less than one.
+    the quantile, and a sample is given its integral over the quantiles that its normalised weight covers, best sample
+    first, times the sum of the weights: the same thing for samples that count as more or less than one.
 
     Paper: eq:define_rewriting_multi
     """

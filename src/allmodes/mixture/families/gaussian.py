@@ -125,5 +125,9 @@ class Gaussian(Family):
         else:
             M = rule.precision_change(structure, rates.covariance * direction.G, mu.shape[-1])
             factors, displacement = structure.advance(factors, structure.root(M), direction.g)
-            factors = structure.damp(factors, rates.damping) if rates.damping is not None else factors
+            if rates.damping is not None:
+                # The means follow the damped covariance Sigma + tau I: their step gains tau gamma_mu, gamma_mu = C g.
+                gamma_mu = structure.lift(components.factors, direction.g[..., None, :])[..., 0, :]
+                displacement = displacement + rates.damping * gamma_mu
+                factors = structure.damp(factors, rates.damping)
         return GaussianComponents(mu + rates.mean * displacement, factors)
