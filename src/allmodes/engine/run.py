@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -79,8 +80,8 @@ class Run:
         order = np.argsort(-self.weights, kind="stable")
         spread = np.sqrt(np.trace(self.covariances, axis1=-2, axis2=-1) / d)
         lines = [
-            f"{self.algorithm.name}: {self.nit} steps, {self.nfev} evaluations, {K} components in {d} dimensions",
-            f"status {self.status.name}: {self.message}",
+            *_wrapped(f"{self.algorithm.name}: {self.nit} steps, {self.nfev} evaluations, {K} components, dimension {d}"),
+            *_wrapped(f"status {self.status.name}: {self.message}"),
             f"best value {self.best_value:.6g}",
             "",
             f"{'weight':>8}  {'spread':>8}  mean",
@@ -92,6 +93,11 @@ class Run:
         if K > _SHOWN:
             lines.append(f"... and {K - _SHOWN} more")
         return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines that fit a terminal of 80 columns."""
+    return textwrap.wrap(text, 79, subsequent_indent="  ")
 
 
 class Runs(Sequence[Run]):
