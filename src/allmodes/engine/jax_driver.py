@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from allmodes.arrays import Array, map_leaves
+from allmodes.arrays import Array, leaves, map_leaves
 from allmodes.engine.numpy_driver import Callback, diagnose, displacement, make_run, snapshot, wants_to_stop
 from allmodes.engine.plan import Plan
 from allmodes.engine.progress import ProgressLine, Snapshot
@@ -64,7 +64,8 @@ def _chunks(plan: Plan, replicates: int) -> Iterator[_Chunk]:
         if first == last:
             continue
         B = int(plan.num_samples[first])
-        per_step = plan.algorithm.proposal.num_points(plan.K, B) * plan.d * replicates
+        sample = plan.algorithm.proposal.noise(np.random.default_rng(0), plan.algorithm.family, plan.K, B, plan.d)
+        per_step = replicates * sum(leaf.size for leaf in leaves(sample))
         limit = max(1, min(_CHUNK_STEPS, _CHUNK_NUMBERS // per_step))
         pieces = -(-(last - first) // limit)
         length = -(-(last - first) // pieces)

@@ -80,7 +80,7 @@ class Run:
         order = np.argsort(-self.weights, kind="stable")
         spread = np.sqrt(np.trace(self.covariances, axis1=-2, axis2=-1) / d)
         lines = [
-            *_wrapped(f"{self.algorithm.name}: {self.nit} steps, {self.nfev} evaluations, {K} components, dimension {d}"),
+            *_wrapped(f"{self.algorithm.name}: {self.nit} steps, {self.nfev} evaluations, {K} components in {d}-d"),
             *_wrapped(f"status {self.status.name}: {self.message}"),
             f"best value {self.best_value:.6g}",
             "",
