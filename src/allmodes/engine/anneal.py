@@ -163,6 +163,7 @@ def _starts(
         if means is not None or covariances is not None or weights is not None:
             raise ValueError("mixture was given together with means, covariances or weights; pass one or the other.")
         instance("mixture", mixture, Mixture, "Pass the mixture of an earlier run: mixture=run.mixture.")
+        _check_fits(family, mixture)
         return [mixture] * count
     if means is None:
         raise ValueError("means is missing; wanted initial means (K, d), or mixture=run.mixture of an earlier run.")
@@ -174,6 +175,20 @@ def _starts(
         stacks = [as_means(means)] * count
     log_ratios = _log_ratios(weights, len(stacks[0]))
     return [Mixture(log_ratios, family.start(stack, covariances)) for stack in stacks]
+
+
+def _check_fits(family: Family, mixture: Mixture) -> None:
+    """Refuse a mixture whose components are not of this family and structure."""
+    try:
+        K, d = family.means(mixture.components).shape
+        fits = family.covariances(mixture.components).shape == (K, d, d) and np.shape(mixture.log_ratios) == (K,)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mixture has components that do not fit {family!r}; pass the mixture of a run of the same family and "
+            "covariance structure, or start from means and covariances."
+        )
 
 
 def _log_ratios(weights: Any, K: int) -> NDArray[np.float64]:

@@ -16,6 +16,9 @@ from allmodes.mixture.covariances.elementwise import Elementwise
 class Diagonal(Elementwise):
     """One variance per coordinate: d numbers per component, linear cost in d."""
 
+    def width(self, d: int) -> int:
+        return d
+
     def start(self, matrices: NDArray[np.float64]) -> Factors:
         variances = np.diagonal(matrices, axis1=-2, axis2=-1)
         if not (matrices == variances[..., None] * np.eye(matrices.shape[-1])).all():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from allmodes.arrays import Array, namespace
 from allmodes.mixture.covariances.covariance import Covariance, Factors
 
@@ -9,7 +11,13 @@ from allmodes.mixture.covariances.covariance import Covariance, Factors
 class Elementwise(Covariance):
     """Factors and blocks of shape (..., d) or (..., 1); both broadcast over coordinates."""
 
+    @abstractmethod
+    def width(self, d: int) -> int:
+        """Numbers per component."""
+
     def matrices(self, factors: Factors, d: int) -> Array:
+        if factors.A.shape[-1] != self.width(d):
+            raise ValueError(f"factors have {factors.A.shape[-1]} numbers per component; {self!r} has {self.width(d)}.")
         return (factors.A**2)[..., None] * namespace(factors.A).eye(d)
 
     def colour(self, factors: Factors, z: Array) -> Array:

@@ -16,6 +16,9 @@ from allmodes.mixture.covariances.elementwise import Elementwise
 class Isotropic(Elementwise):
     """One variance per component, stored as (K, 1)."""
 
+    def width(self, d: int) -> int:
+        return 1
+
     def start(self, matrices: NDArray[np.float64]) -> Factors:
         variance = matrices[..., :1, 0]
         if not (matrices == variance[..., None] * np.eye(matrices.shape[-1])).all():
