@@ -147,6 +147,21 @@ def test_components_do_not_see_each_other(estimator, family):
         assert np.abs(new[1:] - kept[1:]).max() > 1e-6
 
 
+# Structures whose blocks are matrices: in the others nothing could be unsymmetric.
+DENSE = [structure for structure in STRUCTURES if structure.identity(np.ones(1), D).shape == (1, D, D)]
+
+
+@every_proposal
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=members.name_of)
+@pytest.mark.parametrize("structure", DENSE, ids=members.name_of)
+def test_precisions_move_along_symmetric_matrices(estimator, structure, proposal):
+    family = Gaussian(structure)
+    components, sample, f = situation(family, proposal, 8)
+    G = estimator.direction(family, components, sample, only_needed(estimator, family, f)).G
+    np.testing.assert_allclose(G, G.mT, rtol=1e-12, atol=1e-14)
+    assert np.abs(G).max() > 0.01
+
+
 JAX_PAIRS = [
     pytest.param(estimator, family, id=f"{members.name_of(estimator)}-{label(family)}")
     for estimator in ESTIMATORS

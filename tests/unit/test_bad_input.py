@@ -332,7 +332,9 @@ def test_priors_that_are_no_function():
         call(log_prior=3)
 
 
-@pytest.mark.parametrize("more", [{"jac": bowl}, {"hess": bowl}, {"vectorized": True}], ids=lambda more: next(iter(more)))
+@pytest.mark.parametrize(
+    "more", [{"jac": bowl}, {"hess": bowl}, {"vectorized": True}], ids=lambda more: next(iter(more))
+)
 def test_an_objective_together_with_its_own_derivatives(more):
     with pytest.raises(
         ValueError, match="objective is an Objective, which has its own jac, hess and vectorized; leave these"

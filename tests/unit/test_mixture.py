@@ -194,6 +194,21 @@ def test_a_component_without_weight_is_never_drawn(gone):
     assert set(np.abs(points - means.T).argmin(axis=1)) == {0, 1, 2} - {gone}
 
 
+def test_a_choice_of_exactly_zero_does_not_draw_a_component_without_weight():
+    family = Gaussian()
+    mixture = Mixture(np.array([-1e4, 0.0]), family.start(np.array([[-100.0], [100.0]]), 1.0))
+    drawn = noise(family, np.random.default_rng(0), 1, 1)._replace(choice=np.array([0.0]))
+    assert sample(family, mixture, drawn)[0, 0] > 0
+
+
+def test_the_last_component_takes_what_rounding_leaves():
+    """Ten times a tenth is less than 1 in floating point; a choice beyond it is still a choice."""
+    family = Gaussian()
+    mixture = Mixture(np.zeros(10), family.start(100.0 * np.arange(10.0)[:, None], 1.0))
+    drawn = noise(family, np.random.default_rng(0), 1, 1)._replace(choice=np.array([np.nextafter(1.0, 0.0)]))
+    assert sample(family, mixture, drawn)[0, 0] > 850.0
+
+
 def test_mixtures_of_other_families_have_values():
     family = Gamma()
     mixture = Mixture(np.array([1.0, 0.0]), family.start(np.array([[1.0], [3.0]]), 0.5))

@@ -50,7 +50,7 @@ class Algorithm:
         instance("family", self.family, Family, "Write families.Gaussian(), families.Gamma(), ...")
         instance("estimator", self.estimator, Estimator, "Write estimators.BlackBox(), estimators.Gradient(), ...")
         instance("proposal", self.proposal, Proposal, "Write proposals.PerComponent() or proposals.Importance().")
-        if not hasattr(self.rule, "precision_change"):
+        if isinstance(self.rule, type) or not hasattr(self.rule, "precision_change"):
             raise TypeError(f"rule is {self.rule!r}; write updates.ImprovedBLR() or updates.NaturalGradient().")
         whole_number("num_samples", self.num_samples, 1)
         whole_number("burn_in", self.burn_in, 0)

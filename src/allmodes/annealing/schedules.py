@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,9 @@ class PiecewiseConstant(Schedule):
             )
         for value in self.values:
             number("values", value, at_least=0.0)
-        if any(b <= a for a, b in zip((0, *self.ends), self.ends, strict=False)):
+        for end in self.ends:
+            number("ends", end)
+        if any(b <= a for a, b in pairwise((0, *self.ends))):
             raise ValueError(f"ends is {self.ends}; wanted increasing steps, the first at least 1.")
 
     def __call__(self, t: Any) -> Any:
@@ -124,8 +127,8 @@ class Coupled(Schedule):
     def __post_init__(self) -> None:
         number("start", self.start, above=0.0)
         number("exponent", self.exponent, at_least=0.0)
-        if not self.maximum > 0:
-            raise ValueError(f"maximum is {self.maximum}; it must be positive.")
+        if self.maximum != np.inf:
+            number("maximum", self.maximum, above=0.0)
 
     def given(self, temperature: Schedule) -> Schedule:
         return replace(self, temperature=temperature)
@@ -149,8 +152,16 @@ class _Given(Schedule):
 
     function: Callable[[int], float] = float
 
+    name: str = "schedule"
+
     def __call__(self, t: Any) -> Any:
-        return np.vectorize(lambda step: float(self.function(int(step))), otypes=[np.float64])(t)
+        return np.vectorize(self._at, otypes=[np.float64])(t)
+
+    def _at(self, step: Any) -> float:
+        value = self.function(int(step))
+        if not isinstance(value, (int, float, np.integer, np.floating, np.ndarray)) or np.ndim(value):
+            raise TypeError(f"{self.name} is {value!r} at step {step}; the function must return a number.")
+        return float(value)
 
 
 def as_schedule(name: str, given: Any) -> Schedule:
@@ -160,7 +171,7 @@ def as_schedule(name: str, given: Any) -> Schedule:
     if isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool):
         return Constant(number(name, given, at_least=0.0))
     if callable(given):
-        return _Given(given)
+        return _Given(given, name)
     raise TypeError(
         f"{name} is {given!r} ({type(given).__name__}); wanted a number, a schedule such as schedules.power(1.0, 1.0), "
         "or a function of the step t = 1, 2, ..."

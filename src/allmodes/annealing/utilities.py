@@ -47,7 +47,7 @@ class CMAES(Utility):
     Paper: eq:cma_es_utility
 
     >>> [round(float(u), 3) for u in cma_es(0.5)(4)]
-    [2.919, 1.081, 0.0, 0.0]
+    [2.922, 1.078, 0.0, 0.0]
     """
 
     fraction: float = 0.25

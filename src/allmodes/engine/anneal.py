@@ -106,6 +106,8 @@ def anneal(
     instance("algorithm", algorithm, Algorithm, "Write presets.nva_gm(order=2), presets.fs_nva_gm(), ...")
     if driver not in ("numpy", "jax"):
         raise ValueError(f'driver is {driver!r}; wanted "numpy" or "jax".')
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is {callback!r} ({type(callback).__name__}); wanted a function of a Snapshot.")
     count = 1 if replicates is None else whole_number("replicates", replicates, 1)
     target = _as_objective("objective", objective, jac, hess, vectorized)
     prior = None if log_prior is None else _as_objective("log_prior", log_prior, None, None, vectorized)
@@ -167,12 +169,13 @@ def _starts(
         return [mixture] * count
     if means is None:
         raise ValueError("means is missing; wanted initial means (K, d), or mixture=run.mixture of an earlier run.")
-    if np.ndim(means) == 3:
-        if len(means) != count:
-            raise ValueError(f"means has shape {np.shape(means)} and replicates is {count}; wanted ({count}, K, d).")
-        stacks = [as_means(part) for part in means]
+    array = real_array("means", means, "an array (K, d): one row per component")
+    if array.ndim == 3:
+        if len(array) != count:
+            raise ValueError(f"means has shape {array.shape} and replicates is {count}; wanted ({count}, K, d).")
+        stacks = [as_means(part) for part in array]
     else:
-        stacks = [as_means(means)] * count
+        stacks = [as_means(array)] * count
     log_ratios = _log_ratios(weights, len(stacks[0]))
     return [Mixture(log_ratios, family.start(stack, covariances)) for stack in stacks]
 

@@ -161,14 +161,16 @@ class JaxProgram:
                 failures |= self._failures(before, carry, inputs, chunk)
                 best = float(carry.best_value.max())
                 line.update(chunk.stop, float(plan.temperatures[chunk.stop - 1]), best)
-                if callback is not None and wants_to_stop(callback, self._snapshot(carry, chunk.stop, best)):
+                done = int(carry.nit.max())
+                if callback is not None and done and wants_to_stop(callback, self._snapshot(carry, done, best)):
                     status = Status.STOPPED
                     break
                 if not (ended == _RUNNING).any():
                     break
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        line.close()
+        finally:
+            line.close()
         return [self._finish(h, carry, recorders[h], status, failures.get(h)) for h in range(H)]
 
     def _inputs(self, chunk: _Chunk, rngs: Sequence[np.random.Generator]) -> _Inputs:
@@ -194,10 +196,8 @@ class JaxProgram:
         steps = np.arange(chunk.start + 1, chunk.stop + 1)
         columns = [np.asarray(part) for part in seen]
         for h, recorder in enumerate(recorders):
-            nit = int(carry.nit[h])
-            is_over = nit < chunk.stop or nit == self.plan.steps
-            kept = np.flatnonzero((steps <= nit) & ((steps % self.plan.trace_every == 0) | (is_over & (steps == nit))))
-            recorder.extend(steps[kept], *(column[kept, h] for column in columns))
+            done = int((steps <= int(carry.nit[h])).sum())
+            recorder.see_all(steps[:done], *(column[:done, h] for column in columns))
 
     def _failures(self, before: _Carry, after: _Carry, inputs: _Inputs, chunk: _Chunk) -> dict[int, tuple[Status, Any]]:
         """Why replicates failed in this chunk: the step that failed is made once more, outside the scan."""
@@ -208,7 +208,7 @@ class JaxProgram:
             noise = map_leaves(lambda a, i=i, h=h: jnp.asarray(a[i, h]), inputs.noise)
             settings = map_leaves(lambda a, i=i: jnp.asarray(a[i]), inputs.settings)
             mixture = map_leaves(lambda a, h=h: a[h], after.mixture)
-            new, _, points, evaluation, log_prior = self._attempt(mixture, noise, settings)
+            new, _, points, evaluation, log_prior = jax.jit(self._attempt)(mixture, noise, settings)
             found[h] = diagnose(self.plan, new, np.asarray(points), evaluation, log_prior)
         return found
 

@@ -37,7 +37,7 @@ def run_numpy(
     best_value, best_x, failure_point = -np.inf, np.full(plan.d, np.nan), None
     recorder = Recorder(plan)
     recorder.start(mixture)
-    evaluated, nit, info = 0, 0, None
+    evaluated, nit = 0, 0
     try:
         for t, (B, settings) in enumerate(zip(plan.num_samples.tolist(), plan.each_settings(), strict=True)):
             noise = proposal.noise(rng, family, plan.K, B, plan.d)
@@ -47,15 +47,15 @@ def run_numpy(
             log_prior = None if evaluate_prior is None else evaluate_prior(proposed.points)
             with np.errstate(all="ignore"):  # what overflows here is found and reported below
                 new, info = tell(algorithm, mixture, proposed, evaluation, log_prior, settings)
+                is_good = is_finite(new)
             if info.best_value > best_value:
                 best_value, best_x = float(info.best_value), info.best_point.copy()
-            if not is_finite(new):
+            if not is_good:
                 status, failure_point = diagnose(plan, new, proposed.points, evaluation, log_prior)
                 break
             has_converged = plan.tolerance > 0 and displacement(family, new, mixture) <= plan.tolerance
             mixture, nit = new, t + 1
-            if plan.is_traced(nit):
-                recorder.add(nit, mixture, info.mean_value, best_value)
+            recorder.see(nit, mixture, info.mean_value, best_value)
             line.update(nit, settings.omega, best_value)
             if callback is not None and wants_to_stop(callback, snapshot(plan, nit, mixture, evaluated, best_value)):
                 status = Status.STOPPED
@@ -65,9 +65,8 @@ def run_numpy(
                 break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    line.close()
-    if recorder.rows[-1][0] != nit and info is not None:
-        recorder.add(nit, mixture, info.mean_value, best_value)
+    finally:
+        line.close()
     return make_run(plan, mixture, recorder, status, nit, evaluated, best_x, best_value, failure_point)
 
 
@@ -90,7 +89,8 @@ def snapshot(plan: Plan, step: int, mixture: Mixture, evaluated: int, best_value
 def wants_to_stop(callback: Callback, snapshot: Snapshot) -> bool:
     """Whether a callback returned True or raised StopIteration, as SciPy's may."""
     try:
-        return callback(snapshot) is True
+        answer = callback(snapshot)
+        return isinstance(answer, (bool, np.bool)) and bool(answer)
     except StopIteration:
         return True
 

@@ -69,10 +69,6 @@ class Plan:
         for row in zip(omega.tolist(), mean.tolist(), covariance.tolist(), damping, strict=True):
             yield Settings(row[0], Rates(*row[1:]))
 
-    def is_traced(self, step: int) -> bool:
-        """Whether the trace keeps the mixture after this many steps."""
-        return step % self.trace_every == 0
-
 
 def _steps_within(max_evaluations: int | None, points_per_step: NDArray[np.int64]) -> int:
     """How many steps fit the evaluation budget."""

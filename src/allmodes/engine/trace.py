@@ -40,24 +40,39 @@ class Trace:
 
 @dataclass
 class Recorder:
-    """Collects rows (step, means, log-ratios, mean values, best value) and makes a Trace of them."""
+    """Collects rows (step, means, log-ratios, mean values, best value) and makes a Trace of them.
+
+    Only some steps are kept; the last one seen always is.
+    """
 
     plan: Plan
     rows: list[tuple[int, Any, Any, Any, float]] = field(default_factory=list)
+    last: list[tuple[int, Any, Any, Any, float]] = field(default_factory=list)
 
     def start(self, mixture: Mixture) -> None:
-        self.add(0, mixture, np.full(self.plan.K, np.nan), -np.inf)
+        self.see(0, mixture, np.full(self.plan.K, np.nan), -np.inf)
 
-    def add(self, step: int, mixture: Mixture, mean_values: Any, best_value: float) -> None:
-        means = self.plan.algorithm.family.means(mixture.components)
-        self.rows.append((step, means, mixture.log_ratios, mean_values, best_value))
+    def see(self, step: int, mixture: Mixture, mean_values: Any, best_value: float) -> None:
+        """The mixture after a step."""
+        row = (step, self.plan.algorithm.family.means(mixture.components), mixture.log_ratios, mean_values, best_value)
+        if step % self.plan.trace_every == 0:
+            self.rows.append(row)
+        else:
+            self.last = [row]
 
-    def extend(self, steps: Any, means: Any, log_ratios: Any, mean_values: Any, best_values: Any) -> None:
-        """Many rows at once."""
-        self.rows.extend(zip(steps.tolist(), means, log_ratios, mean_values, best_values.tolist(), strict=True))
+    def see_all(self, steps: Any, means: Any, log_ratios: Any, mean_values: Any, best_values: Any) -> None:
+        """The mixtures after consecutive steps."""
+        if len(steps):
+            kept = steps % self.plan.trace_every == 0
+            columns = (means, log_ratios, mean_values)
+            self.rows.extend(
+                zip(steps[kept].tolist(), *(c[kept] for c in columns), best_values[kept].tolist(), strict=True)
+            )
+            self.last = [(int(steps[-1]), *(c[-1] for c in columns), float(best_values[-1]))]
 
     def finish(self) -> Trace:
-        step, means, log_ratios, mean_values, best_value = (np.array(column) for column in zip(*self.rows, strict=True))
+        rows = self.rows + [row for row in self.last if row[0] > self.rows[-1][0]]
+        step, means, log_ratios, mean_values, best_value = (np.array(column) for column in zip(*rows, strict=True))
         index = np.maximum(step - 1, 0)
         weights = logsumexp_and_shares(log_ratios, axis=1)[1]
         return Trace(

@@ -37,9 +37,9 @@ def log_weights(log_ratios: Array) -> Array:
 def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
     """log q at points (N, d), with its gradient and Hessian as needed.
 
-    grad log q = sum_k r_k s_k and hess log q = sum_k r_k (s_k s_k^T + H_k) - (grad log q)(grad log q)^T, where r_k are
-    the responsibilities, s_k = grad log q_k and H_k = hess log q_k = -S_k. The Hessian comes in the blocks of the
-    family's covariance structure.
+    g = grad log q = sum_k r_k s_k and hess log q = sum_k r_k ((s_k - g)(s_k - g)^T - S_k), where r_k are the
+    responsibilities and s_k = grad log q_k. (The paper subtracts g g^T at the end; centring first is the same, and does
+    not cancel far from the components.) The Hessian comes in the blocks of the covariance structure.
 
     Paper: prop:grad_hess_logmixture
     """
@@ -61,17 +61,16 @@ def _log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) 
     assert isinstance(family, Gaussian)  # Algorithm refuses derivatives for other families
     log_components, pull = family.log_components_and_pulls(mixture.components, points)  # -s
     log_q, r = logsumexp_and_shares(log_pi + log_components)
-    weighted = r[..., None] * pull
-    gradient = -weighted.sum(axis=0)
+    # (K, N, d) seen as N matrices (K, d): the sums over k are products of matrices
+    mean_pull = (r.T[:, None, :] @ pull.swapaxes(0, 1))[:, 0]
     hessian = None
     if "hessian" in needs:
         structure = family.structure
-        # (K, N, d) seen as N matrices (K, d): the sums over k are products of matrices
-        second = structure.gram(weighted.swapaxes(0, 1), pull.swapaxes(0, 1))
+        centred = pull - mean_pull
+        spread = structure.gram((r[..., None] * centred).swapaxes(0, 1), centred.swapaxes(0, 1))
         S = structure.precision(mixture.components.factors)
-        hessian = second - (r.T @ S.reshape(len(S), -1)).reshape(second.shape)
-        hessian = hessian - structure.gram(gradient[:, None], gradient[:, None])
-    return LogDensity(Evaluation(log_q, gradient, hessian), log_components)
+        hessian = spread - (r.T @ S.reshape(len(S), -1)).reshape(spread.shape)
+    return LogDensity(Evaluation(log_q, -mean_pull, hessian), log_components)
 
 
 def responsibilities(family: Family, mixture: Mixture, points: Array) -> Array:

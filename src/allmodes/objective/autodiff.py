@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from allmodes.arrays import Array
 from allmodes.objective.evaluation import Evaluation, Needs
 from allmodes.objective.objective import Objective
+
+_TRIAL = 3  # points in a trial trace: a number unlikely to be taken for a dimension
 
 
 def traced(objective: Objective, needs: Needs) -> Callable[[Array], Evaluation]:
@@ -46,18 +49,33 @@ def traced(objective: Objective, needs: Needs) -> Callable[[Array], Evaluation]:
 
 
 def traceable(objective: Objective, d: int, needs: Needs) -> Exception | None:
-    """None when JAX can trace the objective and what is needed of it at points (d,), otherwise what went wrong."""
+    """None when JAX can trace the objective and what is needed of it at points (d,), otherwise what went wrong.
+
+    Raises ValueError or TypeError when it can and the results have the wrong shapes or types.
+    """
     try:
         import jax
     except ImportError as error:
         return error
     try:
         with jax.enable_x64(True):
-            points = jax.ShapeDtypeStruct((1, d), np.float64)
-            jax.eval_shape(traced(objective, needs), points)
+            points = jax.ShapeDtypeStruct((_TRIAL, d), np.float64)
+            shapes = jax.eval_shape(traced(objective, needs), points)
     except Exception as error:  # whatever the user's function raises under tracing is the answer
         return error
+    wanted = {"fun": (_TRIAL,), "jac": (_TRIAL, d), "hess": (_TRIAL, d, d)}
+    for (name, shape), result in zip(wanted.items(), shapes, strict=True):
+        if name == "fun" or ("gradient" if name == "jac" else "hessian") in needs:
+            _check_result(name, result, shape)
     return None
+
+
+def _check_result(name: str, result: Any, shape: tuple[int, ...]) -> None:
+    what = f"a batch of {_TRIAL} points"
+    if not hasattr(result, "dtype") or result.dtype.kind not in "buif":
+        raise TypeError(f"{name} returned {getattr(result, 'dtype', result)} for {what}; real numbers were wanted.")
+    if result.shape != shape:
+        raise ValueError(f"{name} returned shape {result.shape} for {what}; {shape} was wanted.")
 
 
 def compiled(objective: Objective, needs: Needs) -> Callable[[NDArray[np.float64]], Evaluation]:
@@ -82,26 +100,44 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
 
     Called as it is, a JAX function would compute in float32 and take a millisecond per point.
     """
-    returned: list[Any] = []
+    seen: list[bool] = []
 
-    def watched(x: Any) -> Any:
-        returned[:] = [objective.fun(x)]
-        return returned[0]
+    def watched(function: Any) -> Any:
+        def call(x: Any) -> Any:
+            result = function(x)
+            seen.append(_is_jax(result))
+            return result
 
-    first = replace(objective, fun=watched)
+        return function and call
+
+    first = replace(objective, fun=watched(objective.fun), jac=watched(objective.jac), hess=watched(objective.hess))
     chosen: list[Callable[[NDArray[np.float64]], Evaluation]] = []
 
     def evaluate(points: NDArray[np.float64]) -> Evaluation:
         if chosen:
             return chosen[0](points)
-        result = first.evaluate(points, needs)
-        if _is_jax(returned[0]) and traceable(objective, points.shape[1], needs) is None:
+        with _in_float64():
+            result = first.evaluate(points, needs)
+        if not any(seen):
+            chosen.append(partial(objective.evaluate, needs=needs))
+        elif traceable(objective, points.shape[1], needs) is None:
             chosen.append(compiled(objective, needs))
-            return chosen[0](points)
-        chosen.append(partial(objective.evaluate, needs=needs))
+        else:  # some of the functions are JAX's, some are not
+            chosen.append(partial(_evaluate_in_float64, objective, needs))
         return result
 
     return evaluate
+
+
+def _evaluate_in_float64(objective: Objective, needs: Needs, points: NDArray[np.float64]) -> Evaluation:
+    with _in_float64():
+        return objective.evaluate(points, needs)
+
+
+def _in_float64() -> Any:
+    """JAX's 64-bit mode for this thread and this block, if JAX has been imported at all."""
+    jax = sys.modules.get("jax")
+    return nullcontext() if jax is None else jax.enable_x64(True)
 
 
 def _is_jax(array: Any) -> bool:

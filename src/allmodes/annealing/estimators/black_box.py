@@ -9,6 +9,7 @@ from allmodes.annealing.control_variates import Constant, ControlVariate
 from allmodes.annealing.estimators.estimator import MeanEstimator
 from allmodes.annealing.proposals import Sample
 from allmodes.arrays import Array
+from allmodes.checks import instance
 from allmodes.mixture.families import Family, Gaussian
 from allmodes.objective import VALUE, Evaluation, Needs
 
@@ -23,6 +24,9 @@ class BlackBox(MeanEstimator):
     """
 
     baseline: ControlVariate = Constant(0.0)
+
+    def __post_init__(self) -> None:
+        instance("baseline", self.baseline, ControlVariate, "Write BlackBox(control_variates.LeaveOneOut()).")
 
     def _scores(self, sample: Sample, f: Evaluation) -> Array:
         return sample.weights * (f.value - self.baseline(sample.weights, f.value))

@@ -9,6 +9,7 @@ from allmodes.annealing.estimators.estimator import MeanEstimator
 from allmodes.annealing.proposals import Sample
 from allmodes.annealing.utilities import CMAES, Utility
 from allmodes.arrays import Array, namespace
+from allmodes.checks import instance
 from allmodes.mixture.families import Family, Gaussian
 from allmodes.objective import VALUE, Evaluation, Needs
 
@@ -25,8 +26,9 @@ def shape(u: Array, weights: Array, f: Array) -> Array:
     xp = namespace(weights)
     B = u.shape[0]
     order = xp.argsort(-xp.broadcast_to(f, weights.shape), axis=-1, stable=True)
-    total = xp.sum(weights, axis=-1, keepdims=True)
-    quantile = xp.cumulative_sum(xp.take_along_axis(weights / total, order, axis=-1), axis=-1)
+    total = weights.sum(axis=-1, keepdims=True)
+    shares = weights / xp.where(total > 0, total, 1.0)  # a component that no sample counts for gets no scores
+    quantile = xp.cumulative_sum(xp.take_along_axis(shares, order, axis=-1), axis=-1)
     place = B * xp.clip(quantile, 0.0, 1.0)
     interval = xp.clip(xp.floor(place), 0, B - 1)
     index = xp.astype(interval, xp.int64)
@@ -47,6 +49,9 @@ class FitnessShaped(MeanEstimator):
     """
 
     utility: Utility = CMAES()
+
+    def __post_init__(self) -> None:
+        instance("utility", self.utility, Utility, "Write FitnessShaped(utilities.cma_es()).")
 
     def _scores(self, sample: Sample, f: Evaluation) -> Array:
         xp = namespace(sample.weights)

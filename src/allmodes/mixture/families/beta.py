@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +11,38 @@ from numpy.typing import NDArray
 
 from allmodes.arrays import Array, namespace, special
 from allmodes.mixture.families.exponential_family import ExponentialFamily, NaturalParameters
-from allmodes.mixture.families.gamma import gamma_draw, gamma_noise
+from allmodes.mixture.families.gamma import gamma_noise, log_gamma_draw
 
 _EDGE = 2.0**-53  # draws keep this distance from 0 and 1, which are outside the domain
-_SERIES_FROM = 1000.0
+_SERIES_FROM = 1000.0  # where the series of 1 / psi' has full accuracy
+_STIRLING_FROM = 10.0  # where Stirling's series has
 
 
-def _inverse_trigamma_excess(a: Array) -> Array:
-    """1 / psi'(a) - a + 1/2, accurate for large a where the terms cancel."""
+def _inverse_trigamma(a: Array) -> tuple[Array, Array]:
+    """1 / psi'(a), and the same less a - 1/2, accurate for large a where the terms cancel."""
     xp = namespace(a)
+    is_large = a > _SERIES_FROM
     r = 1.0 / xp.maximum(a, _SERIES_FROM)
     series = r * (1 / 12 + r * (1 / 24 - r / 720))
-    small = xp.minimum(a, _SERIES_FROM)
-    return xp.where(a > _SERIES_FROM, series, 1.0 / special(a).polygamma(1, small) - small + 0.5)
+    direct = 1.0 / special(a).polygamma(1, xp.minimum(a, _SERIES_FROM))
+    return xp.where(is_large, a - 0.5 + series, direct), xp.where(is_large, series, direct - a + 0.5)
+
+
+def _stirling(a: Array) -> Array:
+    """log Gamma(a) - ((a - 1/2) log a - a + log(2 pi) / 2) for a not too small."""
+    r = 1.0 / a
+    return r * (1 / 12 - r**2 * (1 / 360 - r**2 * (1 / 1260 - r**2 / 1680)))
+
+
+def log_beta(a: Array, b: Array) -> Array:
+    """log B(a, b) without the cancellation of log-gammas when both are large."""
+    xp = namespace(a)
+    gammaln = special(a).gammaln
+    is_large = (a > _STIRLING_FROM) & (b > _STIRLING_FROM)
+    x, y = xp.where(is_large, a, _STIRLING_FROM), xp.where(is_large, b, _STIRLING_FROM)
+    bulk = x * xp.log(x / (x + y)) + y * xp.log(y / (x + y)) + 0.5 * xp.log(2.0 * math.pi * (x + y) / (x * y))
+    large = bulk + _stirling(x) + _stirling(y) - _stirling(x + y)
+    return xp.where(is_large, large, gammaln(a) + gammaln(b) - gammaln(a + b))
 
 
 @dataclass(frozen=True)
@@ -45,7 +65,7 @@ class Beta(ExponentialFamily):
         return -xp.log(x) - xp.log1p(-x)
 
     def log_partition(self, natural: Array) -> Array:
-        return special(natural).betaln(natural[..., 0], natural[..., 1])
+        return log_beta(natural[..., 0], natural[..., 1])
 
     def mean_statistics(self, natural: Array) -> Array:
         xp = namespace(natural)
@@ -55,12 +75,17 @@ class Beta(ExponentialFamily):
     def solve_fisher(self, natural: Array, vectors: Array) -> Array:
         # F = diag(psi'(a), psi'(b)) - psi'(a + b) 1 1^T, inverted by Sherman and Morrison with m = 1 / psi'.
         xp = namespace(natural)
-        excess = _inverse_trigamma_excess(natural)
-        m = natural - 0.5 + excess
-        total = _inverse_trigamma_excess(xp.sum(natural, axis=-1, keepdims=True))
-        denominator = 0.5 + total - xp.sum(excess, axis=-1, keepdims=True)  # m(a + b) - m(a) - m(b)
+        total = natural.sum(axis=-1, keepdims=True)
+        m, excess = _inverse_trigamma(natural)
+        m_total, excess_total = _inverse_trigamma(total)
+        # m(a + b) - m(a) - m(b): the leading terms cancel exactly for large parameters, and are absent for small ones.
+        gap = xp.where(
+            total > 1.0,
+            0.5 + excess_total - excess.sum(axis=-1, keepdims=True),
+            m_total - m.sum(axis=-1, keepdims=True),
+        )
         scaled = m * vectors
-        return scaled + m * xp.sum(scaled, axis=-1, keepdims=True) / denominator
+        return scaled + m * scaled.sum(axis=-1, keepdims=True) / gap
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...], d: int) -> Any:
         return gamma_noise(rng, (*shape, d)), gamma_noise(rng, (*shape, d))
@@ -68,9 +93,8 @@ class Beta(ExponentialFamily):
     def draw(self, natural: Array, noise: Any) -> Array:
         xp = namespace(natural)
         shape = noise[0][2].shape
-        first = gamma_draw(xp.broadcast_to(natural[..., 0], shape), noise[0])
-        second = gamma_draw(xp.broadcast_to(natural[..., 1], shape), noise[1])
-        return xp.clip(first / (first + second), _EDGE, 1.0 - _EDGE)
+        first, second = (log_gamma_draw(xp.broadcast_to(natural[..., i], shape), part) for i, part in enumerate(noise))
+        return xp.clip(0.5 * (1.0 + xp.tanh(0.5 * (first - second))), _EDGE, 1.0 - _EDGE)
 
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
         total = means * (1.0 - means) / variances - 1.0

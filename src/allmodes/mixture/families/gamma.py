@@ -23,8 +23,11 @@ def gamma_noise(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[NDArr
     return rng.standard_normal((*shape, _CANDIDATES)), rng.random((*shape, _CANDIDATES)), rng.random(shape)
 
 
-def gamma_draw(a: Array, noise: tuple[Array, ...]) -> Array:
-    """Unit-rate gamma draws with shape parameters a, by squeezing a cubed normal (Marsaglia and Tsang, 2000)."""
+def log_gamma_draw(a: Array, noise: tuple[Array, ...]) -> Array:
+    """Logarithms of unit-rate gamma draws with shape parameters a (Marsaglia and Tsang, 2000: a cubed normal).
+
+    In logarithms nothing underflows, however small the shape parameter.
+    """
     xp = namespace(a)
     normal, uniform, boost = noise
     # Shapes below 1 are raised by 1 and brought back by a power of a uniform.
@@ -35,8 +38,8 @@ def gamma_draw(a: Array, noise: tuple[Array, ...]) -> Array:
     bound = 0.5 * normal**2 + centre * (1.0 - cubed + log_cubed)
     accepted = (cubed > 0) & (xp.log1p(-uniform) < bound)  # 1 - u lies in (0, 1], its logarithm is finite
     first = xp.argmax(accepted, axis=-1)[..., None]
-    drawn = (centre * xp.take_along_axis(xp.maximum(cubed, 0.0), first, axis=-1))[..., 0]
-    return xp.maximum(drawn * xp.where(a < 1.0, xp.exp(xp.log1p(-boost) / a), 1.0), _SMALLEST)
+    drawn = (xp.log(centre) + xp.take_along_axis(log_cubed, first, axis=-1))[..., 0]
+    return drawn + xp.where(a < 1.0, xp.log1p(-boost) / a, 0.0)
 
 
 def trigamma_excess(a: Array) -> Array:
@@ -88,7 +91,8 @@ class Gamma(ExponentialFamily):
     def draw(self, natural: Array, noise: Any) -> Array:
         xp = namespace(natural)
         shape = noise[2].shape
-        return xp.maximum(gamma_draw(xp.broadcast_to(natural[..., 0], shape), noise) / natural[..., 1], _SMALLEST)
+        log_draws = log_gamma_draw(xp.broadcast_to(natural[..., 0], shape), noise)
+        return xp.maximum(xp.exp(log_draws - xp.log(natural[..., 1])), _SMALLEST)
 
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([means**2 / variances, means / variances], axis=-1)

@@ -30,7 +30,13 @@ class Product(Family):
 
     def __init__(self, *blocks: tuple[Family, int]) -> None:
         blocks = blocks or ((Gaussian(), 1), (Bernoulli(), 1))
-        for family, size in blocks:
+        for block in blocks:
+            if not isinstance(block, tuple) or len(block) != 2:
+                raise TypeError(
+                    f"block is {block!r}; wanted pairs of a family and its number of coordinates: "
+                    "Product((Gaussian(), 2), (Gamma(), 1))."
+                )
+            family, size = block
             instance("family", family, Family, "Write Product((Gaussian(), 2), (Gamma(), 1)).")
             whole_number("number of coordinates", size, 1)
         object.__setattr__(self, "blocks", tuple(blocks))

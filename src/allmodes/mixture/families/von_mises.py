@@ -20,7 +20,7 @@ _SERIES_FROM = 150.0  # where the asymptotic series in 1 / kappa have full accur
 
 
 def _resultant(kappa: Array) -> tuple[Array, Array, Array]:
-    """I_1/I_0 at kappa, the same divided by kappa, and its derivative 1 - r / kappa - r^2, without cancellation."""
+    """r = I_1/I_0 at kappa, r / kappa, and the derivative of r, 1 - r / kappa - r^2, without cancellation."""
     xp = namespace(kappa)
     small = xp.maximum(xp.minimum(kappa, _SERIES_FROM), _SMALLEST)
     r = special(kappa).i1e(small) / special(kappa).i0e(small)
@@ -29,8 +29,8 @@ def _resultant(kappa: Array) -> tuple[Array, Array, Array]:
     series = 1.0 - e * (1 / 2 + e * (1 / 8 + e * (1 / 8 + e * (25 / 128 + e * 13 / 32))))
     series_slope = e**2 * (1 / 2 + e * (1 / 4 + e * (3 / 8 + e * (25 / 32 + e * 65 / 32))))
     large = kappa > _SERIES_FROM
-    resultant = xp.where(large, series, r)
-    return resultant, xp.where(large, series * e, r / small), xp.where(large, series_slope, slope)
+    over_kappa = xp.where(large, series * e, r / small)
+    return kappa * over_kappa, over_kappa, xp.where(large, series_slope, slope)
 
 
 @dataclass(frozen=True)
