@@ -136,7 +136,7 @@ def test_the_fisher_matrix_of_a_gamma_component_is_inverted_to_nine_digits(a, b)
 BETA_PARAMETERS = [(0.5, 0.5), (2.0, 3.0), (999.0, 1001.0), (1e4, 2.0), (1e7, 1e7), (1e7, 1e-3), (1e-3, 1e-3)]
 
 
-@pytest.mark.parametrize(("a", "b"), [*BETA_PARAMETERS, (1e-6, 1e-6), (1e-7, 1.0), (1e-8, 1e-8)])
+@pytest.mark.parametrize(("a", "b"), [*BETA_PARAMETERS, (1e-6, 1e-6), (1e-6, 1.0), (1e-8, 1e-8)])
 def test_the_fisher_matrix_of_a_beta_component_is_inverted_to_nine_digits(a, b):
     both = trigamma(Decimal(a) + Decimal(b))
     assert_solves(Beta(), np.array([a, b]), ((trigamma(a) - both, -both), (-both, trigamma(b) - both)))
