@@ -193,7 +193,8 @@ def test_jax_is_left_in_float32_for_everybody_else():
     assert jnp.ones(1).dtype == jnp.float32
 
 
-def test_a_jax_function_is_compiled_at_its_first_evaluation():
+def test_a_jax_function_is_compiled_once_it_is_seen_to_be_one():
+    """And computes in float64 before that as well."""
     calls = []
 
     def counted(x):
@@ -201,13 +202,13 @@ def test_a_jax_function_is_compiled_at_its_first_evaluation():
         return quartic(x)
 
     evaluate = compiled_if_jax(Objective(counted), VALUE)
-    first = evaluate(POINTS)
-    after_first = len(calls)
-    second = evaluate(POINTS)
-    assert len(calls) == after_first  # compiled code does not come back to Python
-    for found in (first, second):
-        assert found.value.dtype == np.float64
-        np.testing.assert_allclose(found.value, quartic_truth(POINTS).value, rtol=1e-13)
+    found = [evaluate(POINTS), evaluate(POINTS)]
+    before = len(calls)
+    found += [evaluate(POINTS), evaluate(2.0 * POINTS)]
+    assert len(calls) == before  # compiled code does not come back to Python
+    for result, points in zip(found, (POINTS, POINTS, POINTS, 2.0 * POINTS), strict=True):
+        assert result.value.dtype == np.float64
+        np.testing.assert_allclose(result.value, quartic_truth(points).value, rtol=1e-13)
 
 
 def test_a_numpy_function_is_called_as_it_is():

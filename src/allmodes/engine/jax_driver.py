@@ -130,48 +130,39 @@ class JaxProgram:
     ) -> list[Run]:
         """One run per mixture and generator."""
         with jax.enable_x64(True):
-            return self._run(mixtures, rngs, callback, line)
-
-    def _run(
-        self,
-        mixtures: Sequence[Mixture],
-        rngs: Sequence[np.random.Generator],
-        callback: Callback | None,
-        line: ProgressLine,
-    ) -> list[Run]:
-        plan, H = self.plan, len(mixtures)
-        recorders = [Recorder(plan) for _ in mixtures]
-        for recorder, mixture in zip(recorders, mixtures, strict=True):
-            recorder.start(mixture)
-        carry = _Carry(
-            map_leaves(lambda *parts: jnp.asarray(np.stack(parts)), *mixtures),
-            jnp.full(H, _RUNNING),
-            jnp.zeros(H, dtype=int),
-            jnp.full(H, -jnp.inf),
-            jnp.full((H, plan.d), jnp.nan),
-        )
-        status = Status.BUDGET_SPENT if plan.is_cut_short else Status.STEPS_DONE
-        failures: dict[int, tuple[Status, Any]] = {}
-        try:
-            for chunk in _chunks(plan, H):
-                inputs = self._inputs(chunk, rngs)
-                before, (carry, seen) = carry, self._scan(carry, inputs)
-                ended = np.asarray(carry.end)  # waits for the result
-                self._record(recorders, chunk, carry, seen)
-                failures |= self._failures(before, carry, inputs, chunk)
-                best = float(carry.best_value.max())
-                line.update(chunk.stop, float(plan.temperatures[chunk.stop - 1]), best)
-                done = int(carry.nit.max())
-                if callback is not None and done and wants_to_stop(callback, self._snapshot(carry, done, best)):
-                    status = Status.STOPPED
-                    break
-                if not (ended == _RUNNING).any():
-                    break
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        finally:
-            line.close()
-        return [self._finish(h, carry, recorders[h], status, failures.get(h)) for h in range(H)]
+            plan, H = self.plan, len(mixtures)
+            recorders = [Recorder(plan) for _ in mixtures]
+            for recorder, mixture in zip(recorders, mixtures, strict=True):
+                recorder.start(mixture)
+            carry = _Carry(
+                map_leaves(lambda *parts: jnp.asarray(np.stack(parts)), *mixtures),
+                jnp.full(H, _RUNNING),
+                jnp.zeros(H, dtype=int),
+                jnp.full(H, -jnp.inf),
+                jnp.full((H, plan.d), jnp.nan),
+            )
+            status = Status.BUDGET_SPENT if plan.is_cut_short else Status.STEPS_DONE
+            failures: dict[int, tuple[Status, Any]] = {}
+            try:
+                for chunk in _chunks(plan, H):
+                    inputs = self._inputs(chunk, rngs)
+                    before, (carry, seen) = carry, self._scan(carry, inputs)
+                    ended = np.asarray(carry.end)  # waits for the result
+                    self._record(recorders, chunk, carry, seen)
+                    failures |= self._failures(before, carry, inputs, chunk)
+                    best = float(carry.best_value.max())
+                    line.update(chunk.stop, float(plan.temperatures[chunk.stop - 1]), best)
+                    done = int(carry.nit.max())
+                    if callback is not None and done and wants_to_stop(callback, self._snapshot(carry, done, best)):
+                        status = Status.STOPPED
+                        break
+                    if not (ended == _RUNNING).any():
+                        break
+            except KeyboardInterrupt:
+                status = Status.INTERRUPTED
+            finally:
+                line.close()
+            return [self._finish(h, carry, recorders[h], status, failures.get(h)) for h in range(H)]
 
     def _inputs(self, chunk: _Chunk, rngs: Sequence[np.random.Generator]) -> _Inputs:
         """Noise and settings of a chunk; every generator is read in the order of its own run."""

@@ -12,7 +12,7 @@ from typing import Any
 from allmodes.annealing.proposals import Sample
 from allmodes.arrays import Array
 from allmodes.mixture.families import Family, Gaussian
-from allmodes.objective import Evaluation, Needs
+from allmodes.objective import VALUE, Evaluation, Needs
 
 
 class Estimator(ABC):
@@ -40,3 +40,23 @@ class MeanEstimator(Estimator):
     @abstractmethod
     def mean(self, family: Gaussian, components: Any, sample: Sample, f: Evaluation) -> Array:
         """g = A^T gamma_mu, (K, d)."""
+
+
+class ScoreEstimator(MeanEstimator):
+    """Estimates from values alone, for every family: sum_n scores_n F^-1 (T(xi_n) - grad A)."""
+
+    @abstractmethod
+    def scores(self, sample: Sample, f: Evaluation) -> Array:
+        """What every sample counts for every component, (K, n)."""
+
+    def needs(self, family: Family) -> Needs:
+        return VALUE
+
+    def mean_needs(self) -> Needs:
+        return VALUE
+
+    def mean(self, family: Gaussian, components: Any, sample: Sample, f: Evaluation) -> Array:
+        return family.mean_gradient(sample.local, self.scores(sample, f))
+
+    def direction(self, family: Family, components: Any, sample: Sample, f: Evaluation) -> Any:
+        return family.natural_gradient(components, sample.local, self.scores(sample, f))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from allmodes.annealing.estimators.estimator import MeanEstimator
+from allmodes.annealing.estimators.estimator import ScoreEstimator
 from allmodes.annealing.proposals import Sample
 from allmodes.annealing.utilities import CMAES, Utility
 from allmodes.arrays import Array, namespace
 from allmodes.checks import instance
-from allmodes.mixture.families import Family, Gaussian
-from allmodes.objective import VALUE, Evaluation, Needs
+from allmodes.objective import Evaluation
 
 
 def shape(u: Array, weights: Array, f: Array) -> Array:
@@ -39,7 +37,7 @@ def shape(u: Array, weights: Array, f: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class FitnessShaped(MeanEstimator):
+class FitnessShaped(ScoreEstimator):
     """Black-box estimates with utilities u_b for the b-th best sample: invariant under any rescaling of the fitness.
 
     Utilities decrease with the rank: the best sample gets u_1, the largest. (The text of the paper has the order
@@ -53,18 +51,6 @@ class FitnessShaped(MeanEstimator):
     def __post_init__(self) -> None:
         instance("utility", self.utility, Utility, "Write FitnessShaped(utilities.cma_es()).")
 
-    def _scores(self, sample: Sample, f: Evaluation) -> Array:
+    def scores(self, sample: Sample, f: Evaluation) -> Array:
         xp = namespace(sample.weights)
         return shape(xp.asarray(self.utility(sample.weights.shape[-1])), sample.weights, f.value)
-
-    def needs(self, family: Family) -> Needs:
-        return VALUE
-
-    def mean_needs(self) -> Needs:
-        return VALUE
-
-    def mean(self, family: Gaussian, components: Any, sample: Sample, f: Evaluation) -> Array:
-        return family.mean_gradient(sample.local, self._scores(sample, f))
-
-    def direction(self, family: Family, components: Any, sample: Sample, f: Evaluation) -> Any:
-        return family.natural_gradient(components, sample.local, self._scores(sample, f))
