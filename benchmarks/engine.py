@@ -114,10 +114,7 @@ def jax_seconds(case: Case, name: str, K: int, steps: int) -> tuple[float, float
     algorithm = ALGORITHMS[name]
     given = settings(case, name)
     means = starts(case, K)
-    plan = make_plan(
-        algorithm, case.objective, None, given["temperature"], given["learning_rate"], None, steps, 0.0, None, None,
-        K, len(case.bounds), 1,
-    )  # fmt: skip
+    plan = make_plan(algorithm, case.objective, K, len(case.bounds), steps=steps, **given)
     program = JaxProgram(plan)
     mixture = Mixture(np.zeros(K), algorithm.family.start(means, 1.0))
 
@@ -225,7 +222,9 @@ def density_seconds(K: int, d: int) -> float:
 
 def commit() -> str:
     """Short hash of the tree that is measured, or 'unknown'."""
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    )
     return done.stdout.strip() or "unknown"
 
 

@@ -2,6 +2,7 @@
 
 from importlib.metadata import version as _version
 
+from allmodes import problems
 from allmodes.annealing import (
     Algorithm,
     control_variates,
@@ -32,6 +33,7 @@ __all__ = [
     "estimators",
     "families",
     "presets",
+    "problems",
     "proposals",
     "schedules",
     "updates",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -49,4 +50,6 @@ def number(name: str, given: Any, *, above: float | None = None, at_least: float
 def instance(name: str, given: Any, wanted: type, hint: str) -> None:
     """Refuse an argument of the wrong type, with a hint of what to pass instead."""
     if not isinstance(given, wanted):
-        raise TypeError(f"{name} is {given!r} ({type(given).__name__}); a {wanted.__name__} was wanted. {hint}")
+        article = "an" if wanted.__name__[0] in "AEIOU" else "a"
+        found = f"{reprlib.repr(given)} ({type(given).__name__})"
+        raise TypeError(f"{name} is {found}; {article} {wanted.__name__} was wanted. {hint}")

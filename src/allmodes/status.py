@@ -16,6 +16,10 @@ class Status(IntEnum):
     OBJECTIVE_NOT_FINITE = -2
     LEFT_DOMAIN = -3
     DIVERGED = -4
+    PRIOR_NOT_FINITE = -5
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def success(self) -> bool:
@@ -38,12 +42,17 @@ _MESSAGES = {
     Status.STOPPED: ("The callback asked to stop.", ""),
     Status.INTERRUPTED: (
         "Interrupted from the keyboard; this is the mixture of the last finished step.",
-        "Pass mixture=run.mixture to go on from here.",
+        "To go on from here pass mixture=run.mixture and first_step=run.nit + 1.",
     ),
     Status.OBJECTIVE_NOT_FINITE: (
         "The objective returned a value or derivative that is not finite; this is the mixture before that step.",
         "Look at the objective at run.failure_point. Return a large negative number where it is undefined, or start "
-        "with smaller covariances so that the samples stay where it is defined.",
+        "with smaller covariances so that the samples stay where it is defined. Far-away points are a sign of a wrong "
+        "sign: anneal maximises.",
+    ),
+    Status.PRIOR_NOT_FINITE: (
+        "log_prior returned a value or derivative that is not finite; this is the mixture before that step.",
+        "Look at log_prior at run.failure_point. Return a large negative number where the prior vanishes.",
     ),
     Status.LEFT_DOMAIN: (
         "A covariance stopped being positive definite, or a parameter positive; this is the mixture before that step.",
@@ -52,6 +61,7 @@ _MESSAGES = {
     Status.DIVERGED: (
         "The mixture stopped being finite; this is the mixture before that step.",
         "Lower the learning rate, or bound it: schedules.coupled(..., maximum=0.05). Rank-based (fitness-shaped) "
-        "updates have no scale of their own and want a learning rate below 1 at every step.",
+        "updates have no scale of their own and want a learning rate below 1 at every step. A function to be minimised "
+        "diverges too: anneal maximises.",
     ),
 }

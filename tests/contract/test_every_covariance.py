@@ -144,7 +144,6 @@ def test_identity_product_and_root(structure, K, d):
     assert_close(structure.identity(scale, d) + 0.0 * a, structure.project(scale[:, None, None] * np.eye(d)))
     assert_close(structure.multiply(a, b), structure.project(M @ N))
     assert_close(structure.multiply(a, structure.identity(np.ones(K), d)), a)
-    assert_close(structure.expand(scale) * a, structure.project(scale[:, None, None] * M))
     assert_close(as_matrices(structure, a, K, d), M)
 
 

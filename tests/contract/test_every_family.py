@@ -140,12 +140,12 @@ def test_mean_statistics_and_fisher_matrix_are_derivatives_of_the_log_partition(
 @pytest.mark.parametrize("family", EXPONENTIAL, ids=members.name_of)
 def test_natural_gradients_are_the_fisher_inverse_of_the_gradients(family):
     components, rng = started(family, 3, 2, 7)
-    points = family.sample(components, family.noise(rng, (3, 6), 2))[0]
+    points, local = family.sample(components, family.noise(rng, (3, 6), 2))
     scores = rng.standard_normal((3, 6))
     centred = family.statistics(points) - family.mean_statistics(components.natural)[:, None]
     gradient = np.einsum("kn,kndp->kdp", scores, centred)
     wanted = family.solve_fisher(components.natural, gradient)
-    same(family.natural_gradient(components, points, scores), NaturalParameters(wanted), rtol=1e-10)
+    same(family.natural_gradient(components, local, scores), NaturalParameters(wanted), rtol=1e-9)
 
 
 def rates_of_change(family, components, points, direction):

@@ -219,13 +219,6 @@ def test_damping(estimator: str, structure: str, rule: str, burn_in: int) -> Non
     compare_run(case, *annealed(case.with_parts(damping=0.02, burn_in=burn_in)), tau=0.02, kappa=burn_in)
 
 
-def test_damping_leaves_fixed_covariances_alone() -> None:
-    case = make_case("Hessian", "fixed")
-    run, noises = annealed(case.with_parts(damping=0.02))
-    mu, Sigma, pi = plain_path(case, noises, case.parts)
-    assert_same((run.trace.means[1:], run.covariances, run.trace.weights[1:]), (mu, Sigma[-1], pi))
-
-
 @pytest.mark.parametrize("proposal", ["per component", "from q"])
 def test_weight_limit(proposal: str) -> None:
     case = make_case("Hessian", "full", proposal=proposal)

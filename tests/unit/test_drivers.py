@@ -284,7 +284,7 @@ FAILURES = {
     "prior not finite": (
         WAVES,
         DRIFT | {"temperature": 3.0, "log_prior": CLIFF},
-        Status.OBJECTIVE_NOT_FINITE,
+        Status.PRIOR_NOT_FINITE,
     ),
     "left the domain": (
         BOWL,

@@ -144,9 +144,10 @@ def test_the_fisher_matrix_of_a_beta_component_is_inverted_to_nine_digits(a, b):
 
 def test_the_fisher_matrix_of_a_very_lopsided_beta_component_is_inverted_to_seven_digits():
     """What is left of double precision when a tiny parameter stands beside an ordinary one."""
-    both = trigamma(Decimal(1e-8) + 1)
-    matrix = ((trigamma(1e-8) - both, -both), (-both, trigamma(1) - both))
-    assert_solves(Beta(), np.array([1e-8, 1.0]), matrix, rtol=1e-7)
+    a, b = 1e-8, 1.0
+    both = trigamma(Decimal(a) + Decimal(b))
+    matrix = ((trigamma(a) - both, -both), (-both, trigamma(b) - both))
+    assert_solves(Beta(), np.array([a, b]), matrix, rtol=1e-7)
 
 
 KAPPAS = [1e-9, 1e-4, 0.01, 1.0, 20.0, 149.0, 151.0, 1e3, 1e6]

@@ -33,4 +33,5 @@ def test_the_codes_are_kept():
         "OBJECTIVE_NOT_FINITE": -2,
         "LEFT_DOMAIN": -3,
         "DIVERGED": -4,
+        "PRIOR_NOT_FINITE": -5,
     }

@@ -28,8 +28,8 @@ class Algorithm:
         damping: tau; after every covariance update Sigma becomes Sigma + tau I. Gaussian components only.
         burn_in: kappa; the covariances stay as they are for so many steps. Gaussian components only.
         weight_limit: clips the log-ratios v_k to [-weight_limit, weight_limit] after every update; None does not. The
-            paper's own code clips at 10 without saying so: no weight then falls below about 5e-5 of the last one, and a
-            component on a poor mode never dies.
+            paper's own code clips at 10 without saying so: no weight is then below about 5e-5 times that of the last
+            component, and a component on a poor mode never dies.
         is_annealed: False for algorithms that are defined for one temperature.
 
     Paper: app:cec_benchmark (damping, burn_in)
@@ -63,8 +63,11 @@ class Algorithm:
                 f"{self.estimator!r} needs Gaussian components and {family} components were given; use BlackBox() or "
                 "FitnessShaped(), which work for every family."
             )
-        if (self.damping or self.burn_in) and not isinstance(self.family, Gaussian):
-            raise ValueError(f"damping and burn_in are for Gaussian components; {family} components were given.")
+        if self.damping or self.burn_in:
+            if not isinstance(self.family, Gaussian):
+                raise ValueError(f"damping and burn_in are for Gaussian components; {family} components were given.")
+            if not self.family.moves_spread:
+                raise ValueError("damping and burn_in are for covariances that move; Fixed covariances were given.")
 
     @property
     def needs(self) -> Needs:

@@ -16,6 +16,9 @@ class ControlVariate(ABC):
     def __call__(self, weights: Array, f: Array) -> Array:
         """Baselines that broadcast against (K, n), from sample weights (K, n) and fitness values (K or 1, n)."""
 
+    def check_samples(self, B: int) -> None:  # noqa: B027
+        """Raise ValueError when B samples are too few. By default one is enough."""
+
 
 @dataclass(frozen=True)
 class Constant(ControlVariate):
@@ -34,10 +37,13 @@ class Constant(ControlVariate):
 class LeaveOneOut(ControlVariate):
     """The mean fitness of the component's other samples. Needs at least two samples."""
 
+    def check_samples(self, B: int) -> None:
+        if B < 2:
+            raise ValueError(f"num_samples is {B}; LeaveOneOut() needs at least 2 samples.")
+
     def __call__(self, weights: Array, f: Array) -> Array:
         xp = namespace(f)
-        if weights.shape[-1] < 2:
-            raise ValueError("num_samples is 1; LeaveOneOut() needs at least 2 samples.")
+        self.check_samples(weights.shape[-1])
         rest = xp.sum(weights, axis=-1, keepdims=True) - weights
         others = xp.sum(weights * f, axis=-1, keepdims=True) - weights * f
         # A sample that carries all the importance weight has no others to learn from.

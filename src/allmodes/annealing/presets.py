@@ -25,7 +25,7 @@ def snga_m(family: Family = _GAUSSIAN, **parts: Any) -> Algorithm:
 
     Paper: alg:snga
     """
-    return Algorithm(name="SNGA-M", family=family, is_annealed=False, **parts)
+    return Algorithm(**{"name": "SNGA-M", "family": family, "is_annealed": False, **parts})
 
 
 def nva_m(family: Family = _GAUSSIAN, **parts: Any) -> Algorithm:
@@ -33,12 +33,12 @@ def nva_m(family: Family = _GAUSSIAN, **parts: Any) -> Algorithm:
 
     Paper: alg:snga_annealing
     """
-    return Algorithm(name="NVA-M", family=family, **parts)
+    return Algorithm(**{"name": "NVA-M", "family": family, **parts})
 
 
 def _estimator(order: int) -> Estimator:
     estimators: dict[int, Estimator] = {0: BlackBox(), 1: Gradient(), 2: Hessian()}
-    if order not in estimators:
+    if not isinstance(order, int) or order not in estimators:
         raise ValueError(f"order is {order!r}; wanted 0 (black-box), 1 (gradient) or 2 (Hessian).")
     return estimators[order]
 
@@ -51,7 +51,7 @@ def nva_gm(order: int = 2, covariance: Covariance | Fixed = _FULL, **parts: Any)
 
     Paper: alg:snga_annealing_gaussian
     """
-    settings: dict[str, Any] = {"name": f"NVA-GM ({_SUFFIX.get(order)})", "estimator": _estimator(order)} | parts
+    settings: dict[str, Any] = {"estimator": _estimator(order), "name": f"NVA-GM ({_SUFFIX[order]})"} | parts
     return Algorithm(family=Gaussian(covariance), **settings)
 
 
@@ -68,8 +68,8 @@ def nva_gm_is(
     Paper: sec:computational_cost
     """
     settings: dict[str, Any] = {
-        "name": f"NVA-GM-IS ({_SUFFIX.get(order)})",
         "estimator": _estimator(order),
+        "name": f"NVA-GM-IS ({_SUFFIX[order]})",
         "num_samples": 32,
     } | parts
     return Algorithm(family=Gaussian(covariance), proposal=Importance(equal_weights, self_normalized), **settings)

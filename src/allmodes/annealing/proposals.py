@@ -90,7 +90,9 @@ class Importance(Proposal):
     Args:
         equal_weights: draw from the mixture with equal weights instead of from q itself; the importance weights are
             then at most K, also for a component whose own weight vanishes.
-        self_normalized: divide the importance weights by their sum: a little bias for much less variance.
+        self_normalized: divide the importance weights by their sum: less variance for a bias that falls as 1/B. A
+            component far from all points then moves as if the nearest were its own; draw with equal weights, and enough
+            points that every component gets some.
 
     Paper: sec:computational_cost
     """

@@ -134,8 +134,14 @@ class Coupled(Schedule):
         return replace(self, temperature=temperature)
 
     def __call__(self, t: Any) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):  # a temperature of 0 gives the maximum
-            ratio = np.asarray(self.temperature(1)) / self.temperature(t)
+        start = float(self.temperature(1))
+        if start == 0:
+            raise ValueError(
+                "temperature is 0 at step 1; a coupled learning rate follows a positive temperature. Pass a number as "
+                "learning_rate, or a positive temperature."
+            )
+        with np.errstate(divide="ignore"):  # a temperature that falls to 0 gives the maximum
+            ratio = start / np.asarray(self.temperature(t))
         return np.minimum(self.start * ratio**self.exponent, self.maximum)
 
 
@@ -153,6 +159,9 @@ class _Given(Schedule):
     function: Callable[[int], float] = float
 
     name: str = "schedule"
+
+    def __str__(self) -> str:
+        return "a function of the step"
 
     def __call__(self, t: Any) -> Any:
         return np.vectorize(self._at, otypes=[np.float64])(t)
@@ -178,15 +187,14 @@ def as_schedule(name: str, given: Any) -> Schedule:
     )
 
 
-def tabulate(name: str, schedule: Schedule, steps: int) -> NDArray[np.float64]:
-    """The values for t = 1 ... steps; ValueError when one is negative or not finite."""
-    t = np.arange(1, steps + 1)
+def tabulate(name: str, schedule: Schedule, steps: int, first: int = 1) -> NDArray[np.float64]:
+    """The values for t = first, first + 1, ...; ValueError when one is negative or not finite."""
+    t = first + np.arange(steps)
     values = np.broadcast_to(np.asarray(schedule(t), dtype=np.float64), t.shape)
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
-        first = int(np.argmax(wrong))
+        i = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} is {values[first]:g} at step {first + 1}; wanted a finite number of at least 0 at every step "
-            f"({schedule!r})."
+            f"{name} is {values[i]:g} at step {t[i]}; wanted a finite number of at least 0 at every step ({schedule})."
         )
     return values

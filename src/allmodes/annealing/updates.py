@@ -34,8 +34,11 @@ class NaturalGradient:
 class ImprovedBLR:
     """The improved Bayesian learning rule: a second-order step that cannot leave the domain, for any learning rate.
 
+    (In floating point: for whitened steps rho G up to about 1e7.)
+
     S_new = S - rho gamma + rho^2 gamma S^-1 gamma / 2 for precisions. The same retraction, lambda (1 + x + x^2 / 2)
-    with x = change / lambda, keeps the parameters of gamma and beta components positive.
+    with x = change / lambda, keeps the parameters of gamma and beta components positive (a choice made here: the paper
+    states the rule for Gaussian components only).
 
     Paper: subsec:up_rules_gm
     """

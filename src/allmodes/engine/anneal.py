@@ -26,18 +26,20 @@ from allmodes.status import Status
 def anneal(
     objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: Any = ..., covariances: Any = ...,
     weights: Any = ..., mixture: Mixture | None = ..., temperature: Any, learning_rate: Any, num_samples: Any = ...,
-    steps: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ..., hess: Callable[..., Any] | None = ...,
-    vectorized: bool = ..., log_prior: Callable[..., Any] | Objective | None = ..., replicates: None = ...,
-    driver: str = ..., tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
+    steps: int = ..., first_step: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ...,
+    hess: Callable[..., Any] | None = ..., vectorized: bool = ...,
+    log_prior: Callable[..., Any] | Objective | None = ..., replicates: None = ..., driver: str = ...,
+    tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
     callback: Callback | None = ..., progress: bool = ...,
 ) -> Run: ...
 @overload
 def anneal(
     objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: Any = ..., covariances: Any = ...,
     weights: Any = ..., mixture: Mixture | None = ..., temperature: Any, learning_rate: Any, num_samples: Any = ...,
-    steps: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ..., hess: Callable[..., Any] | None = ...,
-    vectorized: bool = ..., log_prior: Callable[..., Any] | Objective | None = ..., replicates: int,
-    driver: str = ..., tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
+    steps: int = ..., first_step: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ...,
+    hess: Callable[..., Any] | None = ..., vectorized: bool = ...,
+    log_prior: Callable[..., Any] | Objective | None = ..., replicates: int, driver: str = ...,
+    tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
     callback: Callback | None = ..., progress: bool = ...,
 ) -> Runs: ...
 # fmt: on
@@ -53,6 +55,7 @@ def anneal(
     learning_rate: Any,
     num_samples: Any = None,
     steps: int = 1000,
+    first_step: int = 1,
     rng: Any = None,
     jac: Callable[..., Any] | None = None,
     hess: Callable[..., Any] | None = None,
@@ -77,10 +80,14 @@ def anneal(
         mixture: start from run.mixture of an earlier run instead of means, covariances and weights.
         temperature: omega_t: a number, a schedule or a function of the step t = 1, 2, ...
         learning_rate: rho_t, likewise; schedules.coupled follows the temperature.
-        num_samples: mini-batch size B, a number or a schedule (rounded); the algorithm's own if left out.
+        num_samples: mini-batch size B, a number or a schedule (rounded); the algorithm's own if left out. The JAX
+            driver compiles once for every size.
         steps: how many steps to do.
+        first_step: the t at which the schedules begin. To go on from a run pass mixture=run.mixture and
+            first_step=run.nit + 1, and the same Generator as rng: the two runs then are one.
         rng: seed or numpy.random.Generator. The same seed gives the same run under both drivers.
-        jac, hess: gradient and Hessian of the objective. A function written in JAX needs neither.
+        jac, hess: gradient and Hessian of the objective. A function written in JAX needs neither; it is compiled, and
+            must be pure: whatever it reads beside its argument is read once.
         vectorized: whether objective, jac and hess take a batch of points.
         log_prior: log-density p of a prior: the target becomes the Gibbs posterior exp(l / omega) p. Its evaluations
             are not counted.
@@ -90,7 +97,7 @@ def anneal(
         max_evaluations: never evaluate the objective at more points than this (per replicate).
         trace_every: keep every so many steps in the trace; by default all that fit 64 MB.
         callback: called with a Snapshot after every step (every chunk of steps under JAX); returning True or raising
-            StopIteration stops the run.
+            StopIteration stops the run, or all replicates; those not begun are missing from the result.
         progress: show a line on stderr, if that is a terminal, once the run has lasted two seconds.
 
     Returns:
@@ -114,13 +121,21 @@ def anneal(
     mixtures = _starts(algorithm.family, means, covariances, weights, mixture, count)
     K, d = algorithm.family.means(mixtures[0].components).shape
     plan = make_plan(
-        algorithm, target, prior, temperature, learning_rate, num_samples, steps, tolerance, max_evaluations,
-        trace_every, K, d, count,
+        algorithm, target, K, d, temperature=temperature, learning_rate=learning_rate, steps=steps, log_prior=prior,
+        num_samples=num_samples, first_step=first_step, tolerance=tolerance, max_evaluations=max_evaluations,
+        trace_every=trace_every, replicates=count,
     )  # fmt: skip
-    generator = np.random.default_rng(rng)
+    generator = _generator(rng)
     generators = [generator] if replicates is None else generator.spawn(count)
     runs = (_run_jax if driver == "jax" else _run_numpy)(plan, mixtures, generators, callback, progress)
     return runs[0] if replicates is None else Runs(runs)
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rng is {rng!r}; wanted None, a seed of at least 0 or a numpy.random.Generator.") from error
 
 
 def _run_numpy(
@@ -130,16 +145,20 @@ def _run_numpy(
     callback: Callback | None,
     progress: bool,
 ) -> list[Run]:
-    """One run after the other; an interrupted one is the last."""
+    """One run after the other; an interrupted or stopped one is the last."""
     evaluate = _evaluator("objective", plan.objective, plan)
     evaluate_prior = None if plan.log_prior is None else _evaluator("log_prior", plan.log_prior, plan)
     line = _progress_line(plan, plan.steps * len(mixtures), progress)
     runs: list[Run] = []
-    for mixture, generator in zip(mixtures, generators, strict=True):
-        runs.append(run_numpy(plan, evaluate, evaluate_prior, mixture, generator, callback, line))
-        line.offset += plan.steps
-        if runs[-1].status is Status.INTERRUPTED:
-            break
+    try:
+        for mixture, generator in zip(mixtures, generators, strict=True):
+            runs.append(run_numpy(plan, evaluate, evaluate_prior, mixture, generator, callback, line))
+            line.offset += plan.steps
+            if runs[-1].status in (Status.INTERRUPTED, Status.STOPPED):
+                break
+    except KeyboardInterrupt:  # between two runs: what is finished is not lost
+        if not runs:
+            raise
     return runs
 
 
@@ -172,7 +191,10 @@ def _starts(
     array = real_array("means", means, "an array (K, d): one row per component")
     if array.ndim == 3:
         if len(array) != count:
-            raise ValueError(f"means has shape {array.shape} and replicates is {count}; wanted ({count}, K, d).")
+            raise ValueError(
+                f"means has shape {array.shape}, {len(array)} replicates, and replicates is {count}; pass "
+                f"replicates={len(array)}, or means (K, d) for all."
+            )
         stacks = [as_means(part) for part in array]
     else:
         stacks = [as_means(array)] * count
@@ -223,13 +245,17 @@ def _missing_derivatives(
     name: str, objective: Objective, algorithm: Algorithm, needs: Needs, problem: Exception
 ) -> str:
     missing = " and ".join(objective.missing(needs))
-    reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
     how = f"pass {missing}" if name == "objective" else f"pass log_prior=Objective(fun, {missing}=...)"
     return (
-        f"{algorithm.name} needs {missing}, and {name} has none: {how}, write it with jax.numpy so that they can be "
-        f"derived (JAX says: {reason}), or use an algorithm that needs values alone: presets.nva_gm(order=0) or "
-        "presets.fs_nva_gm()."
+        f"{algorithm.name} needs {missing}, which {name} lacks. Either {how}; or write {name} with jax.numpy, so that "
+        f"JAX can derive what is missing (now it says: {_first_line(problem)}); or use an algorithm that needs values "
+        "alone, presets.nva_gm(order=0) or presets.fs_nva_gm()."
     )
+
+
+def _first_line(problem: Exception) -> str:
+    lines = str(problem).strip().splitlines()
+    return f"{type(problem).__name__}: {lines[0]}" if lines else type(problem).__name__
 
 
 def _run_jax(
@@ -248,7 +274,7 @@ def _run_jax(
         problem = None if objective is None else autodiff.traceable(objective, plan.d, plan.algorithm.needs)
         if problem is not None:
             raise ValueError(
-                f'driver="jax" needs an {name} that JAX can trace. Write it with jax.numpy, or use driver="numpy". JAX '
-                f"says: {problem}"
+                f'{name} cannot be traced by JAX, which driver="jax" needs. Write it with jax.numpy, or use '
+                f'driver="numpy". JAX says: {_first_line(problem)}'
             ) from problem
     return JaxProgram(plan).run(mixtures, generators, callback, _progress_line(plan, plan.steps, progress))

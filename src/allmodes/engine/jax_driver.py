@@ -82,6 +82,7 @@ class JaxProgram:
         prior = plan.log_prior
         self._evaluate_prior = None if prior is None else traced(prior, plan.algorithm.needs)
         self._scan = jax.jit(self._scan_chunk)
+        self._retry = jax.jit(self._attempt)
 
     def _attempt(self, mixture: Mixture, noise: Any, settings: Settings) -> tuple[Any, ...]:
         """One step from a mixture: everything that may be wanted afterwards."""
@@ -199,7 +200,7 @@ class JaxProgram:
             noise = map_leaves(lambda a, i=i, h=h: jnp.asarray(a[i, h]), inputs.noise)
             settings = map_leaves(lambda a, i=i: jnp.asarray(a[i]), inputs.settings)
             mixture = map_leaves(lambda a, h=h: a[h], after.mixture)
-            new, _, points, evaluation, log_prior = jax.jit(self._attempt)(mixture, noise, settings)
+            new, _, points, evaluation, log_prior = self._retry(mixture, noise, settings)
             found[h] = diagnose(self.plan, new, np.asarray(points), evaluation, log_prior)
         return found
 

@@ -99,11 +99,12 @@ def diagnose(
     plan: Plan, new: Mixture, points: Any, evaluation: Evaluation, log_prior: Evaluation | None
 ) -> tuple[Status, Any]:
     """Why a mixture is not finite, and at which point if the objective is the cause."""
-    for part in [*evaluation, *(log_prior or ())]:
-        if part is not None:
-            wrong = ~np.isfinite(np.asarray(part).reshape(len(points), -1)).all(axis=1)
-            if wrong.any():
-                return Status.OBJECTIVE_NOT_FINITE, np.array(points[int(np.argmax(wrong))])
+    for status, known in ((Status.OBJECTIVE_NOT_FINITE, evaluation), (Status.PRIOR_NOT_FINITE, log_prior or ())):
+        for part in known:
+            if part is not None:
+                wrong = ~np.isfinite(np.asarray(part).reshape(len(points), -1)).all(axis=1)
+                if wrong.any():
+                    return status, np.array(points[int(np.argmax(wrong))])
     if isinstance(plan.algorithm.rule, NaturalGradient) and np.isfinite(new.log_ratios).all():
         return Status.LEFT_DOMAIN, None
     return Status.DIVERGED, None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.annealing.algorithm import Algorithm
-from allmodes.annealing.schedules import as_schedule, tabulate
+from allmodes.annealing.schedules import Constant, as_schedule, tabulate
 from allmodes.checks import number, whole_number
 from allmodes.engine.step import Settings
 from allmodes.mixture.families.family import Rates
@@ -27,6 +27,7 @@ class Plan:
     """The algorithm, the objective, and the numbers of every step.
 
     Args:
+        first_step: the t of the first step, 1 unless the run goes on from another.
         temperatures, learning_rates, num_samples: one entry per step.
         tolerance: stop when the means move less than this in one step, summed over components; 0 never does.
         is_cut_short: whether the evaluation budget ends the run before its last step.
@@ -36,6 +37,7 @@ class Plan:
     algorithm: Algorithm
     objective: Objective
     log_prior: Objective | None
+    first_step: int
     temperatures: NDArray[np.float64]
     learning_rates: NDArray[np.float64]
     num_samples: NDArray[np.int64]
@@ -56,7 +58,7 @@ class Plan:
 
     def settings(self, start: int, stop: int) -> Settings:
         """The numbers of steps start ... stop - 1 (counted from 0), as arrays."""
-        t = np.arange(start, stop) + 1
+        t = self.first_step + np.arange(start, stop)
         updates_spread = t > self.algorithm.burn_in
         rho = self.learning_rates[start:stop]
         damping = self.algorithm.damping * updates_spread if self.algorithm.damping else None
@@ -85,32 +87,32 @@ def _default_trace_every(steps: int, K: int, d: int, replicates: int) -> int:
 def make_plan(
     algorithm: Algorithm,
     objective: Objective,
-    log_prior: Objective | None,
-    temperature: Any,
-    learning_rate: Any,
-    num_samples: Any,
-    steps: int,
-    tolerance: float,
-    max_evaluations: int | None,
-    trace_every: int | None,
     K: int,
     d: int,
-    replicates: int,
+    *,
+    temperature: Any,
+    learning_rate: Any,
+    steps: int,
+    log_prior: Objective | None = None,
+    num_samples: Any = None,
+    first_step: int = 1,
+    tolerance: float = 0.0,
+    max_evaluations: int | None = None,
+    trace_every: int | None = None,
+    replicates: int = 1,
 ) -> Plan:
     """A plan from what the caller of `anneal` said, checked."""
     steps = whole_number("steps", steps, 0)
+    first = whole_number("first_step", first_step, 1)
     number("tolerance", tolerance, at_least=0.0)
     cooling = as_schedule("temperature", temperature)
-    temperatures = tabulate("temperature", cooling, steps)
+    temperatures = tabulate("temperature", cooling, steps, first)
     if not algorithm.is_annealed and steps and np.ptp(temperatures) > 0:
         raise ValueError(
             f"temperature is {cooling!r}; {algorithm.name} keeps one temperature. Pass a number, or use nva_m()."
         )
-    rates = tabulate("learning_rate", as_schedule("learning_rate", learning_rate).given(cooling), steps)
-    given = algorithm.num_samples if num_samples is None else num_samples
-    sizes = np.rint(tabulate("num_samples", as_schedule("num_samples", given), steps)).astype(np.int64)
-    if (sizes < 1).any():
-        raise ValueError(f"num_samples is {sizes.min()} at step {int(np.argmin(sizes)) + 1}; it must be at least 1.")
+    rates = tabulate("learning_rate", as_schedule("learning_rate", learning_rate).given(cooling), steps, first)
+    sizes = _batch_sizes(algorithm, num_samples, steps, first)
     if max_evaluations is not None:
         whole_number("max_evaluations", max_evaluations, 0)
     points = np.array([algorithm.proposal.num_points(K, int(B)) for B in sizes], dtype=np.int64)
@@ -120,6 +122,7 @@ def make_plan(
         algorithm=algorithm,
         objective=objective,
         log_prior=log_prior,
+        first_step=first,
         temperatures=temperatures[:within],
         learning_rates=rates[:within],
         num_samples=sizes[:within],
@@ -129,3 +132,18 @@ def make_plan(
         K=K,
         d=d,
     )
+
+
+def _batch_sizes(algorithm: Algorithm, given: Any, steps: int, first: int) -> NDArray[np.int64]:
+    """B for every step. A number must be whole; the values of a schedule are rounded."""
+    schedule = as_schedule("num_samples", algorithm.num_samples if given is None else given)
+    values = tabulate("num_samples", schedule, steps, first)
+    if isinstance(schedule, Constant) and schedule.value != int(schedule.value):
+        raise ValueError(f"num_samples is {schedule.value}; a whole number, or a schedule (rounded), was wanted.")
+    sizes = np.rint(values).astype(np.int64)
+    if (sizes < 1).any():
+        step = first + int(np.argmin(sizes))
+        raise ValueError(f"num_samples is {sizes.min()} at step {step}; it must be at least 1.")
+    if steps:
+        algorithm.estimator.check_samples(int(sizes.min()))
+    return sizes

@@ -19,13 +19,13 @@ _SHOWN = 20  # components in a repr
 _SHOWN_COORDINATES = 4
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Run:
     """The mixture at the end of a run, how it got there, and what it cost.
 
     Attributes:
         algorithm: what ran.
-        mixture: log-ratios and components, as the next step would need them; pass it to `anneal` to go on.
+        mixture: log-ratios and components, as the next step would need them; see first_step of `anneal`.
         trace: how the run went.
         status: how it ended; `message` says it in words, with advice when something went wrong.
         nit: steps done.
@@ -87,7 +87,7 @@ class Run:
             f"{'weight':>8}  {'spread':>8}  mean",
         ]
         for k in order[:_SHOWN]:
-            shown = "  ".join(f"{x: .5g}".ljust(9) for x in self.means[k, :_SHOWN_COORDINATES]).rstrip()
+            shown = "  ".join(f"{x: .5g}".ljust(11) for x in self.means[k, :_SHOWN_COORDINATES]).rstrip()
             more = " ..." if d > _SHOWN_COORDINATES else ""
             lines.append(f"{self.weights[k]:8.4f}  {spread[k]:8.2g}  {shown}{more}")
         if K > _SHOWN:

@@ -13,7 +13,7 @@ from allmodes.engine.plan import Plan
 from allmodes.mixture.mixture import Mixture
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """Snapshots of a run; entry 0 is the start, the last entry is the end.
 

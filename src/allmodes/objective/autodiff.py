@@ -118,6 +118,7 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
             return chosen[0](points)
         with _in_float64():
             result = first.evaluate(points, needs)
+        _check_symmetric(result.hessian)
         if not any(seen):
             chosen.append(partial(objective.evaluate, needs=needs))
         elif traceable(objective, points.shape[1], needs) is None:
@@ -127,6 +128,17 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
         return result
 
     return evaluate
+
+
+def _check_symmetric(hessian: Any) -> None:
+    if hessian is None or not np.isfinite(hessian).all():
+        return
+    skew = np.abs(hessian - hessian.mT).max(axis=(-2, -1))
+    if (skew > 1e-6 * np.abs(hessian).max(axis=(-2, -1))).any():
+        raise ValueError(
+            f"hess returned a matrix that is not symmetric: {hessian[int(np.argmax(skew))].tolist()}. Check its "
+            "formula, or return (H + H.T) / 2."
+        )
 
 
 def _evaluate_in_float64(objective: Objective, needs: Needs, points: NDArray[np.float64]) -> Evaluation:

@@ -64,12 +64,16 @@ class Objective:
             try:
                 result[n] = _checked(name, function(point), shape[1:], "one point")
             except Exception as error:
-                error.add_note(f"while calling {name} at x = {point!r}")
+                error.add_note(
+                    f"while calling {name} at x = {point!r}; a function of a batch (N, d) wants vectorized=True"
+                )
                 raise
         return result
 
 
 def _checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    if given is None:
+        raise TypeError(f"{name} returned None for {what}; real numbers were wanted. Is a return missing?")
     array = np.asarray(given)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} returned dtype {array.dtype} for {what}; real numbers were wanted.")

@@ -26,5 +26,8 @@ class BlackBox(ScoreEstimator):
     def __post_init__(self) -> None:
         instance("baseline", self.baseline, ControlVariate, "Write BlackBox(control_variates.LeaveOneOut()).")
 
+    def check_samples(self, B: int) -> None:
+        self.baseline.check_samples(B)
+
     def scores(self, sample: Sample, f: Evaluation) -> Array:
         return sample.weights * (f.value - self.baseline(sample.weights, f.value))

@@ -25,6 +25,9 @@ class Estimator(ABC):
     def needs(self, family: Family) -> Needs:
         """The derivatives of the objective this estimator reads beside the value."""
 
+    def check_samples(self, B: int) -> None:  # noqa: B027
+        """Raise ValueError when B samples are too few. By default one is enough."""
+
     @abstractmethod
     def direction(self, family: Any, components: Any, sample: Sample, f: Evaluation) -> Any:
         """The natural gradient of every component, from fitness arrays (K or 1, n, ...)."""

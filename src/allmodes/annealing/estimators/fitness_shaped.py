@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from allmodes.annealing.estimators.estimator import ScoreEstimator
 from allmodes.annealing.proposals import Sample
-from allmodes.annealing.utilities import CMAES, Utility
+from allmodes.annealing.utilities import CMAES
 from allmodes.arrays import Array, namespace
-from allmodes.checks import instance
 from allmodes.objective import Evaluation
 
 
@@ -46,10 +49,16 @@ class FitnessShaped(ScoreEstimator):
     Paper: G_mu-fs, G_Sigma-fs
     """
 
-    utility: Utility = CMAES()
+    utility: Callable[[int], NDArray[np.float64]] = CMAES()
 
     def __post_init__(self) -> None:
-        instance("utility", self.utility, Utility, "Write FitnessShaped(utilities.cma_es()).")
+        if not callable(self.utility):
+            raise TypeError(
+                f"utility is {self.utility!r}; wanted a function of the number of samples. Write utilities.cma_es()."
+            )
+
+    def check_samples(self, B: int) -> None:
+        self.utility(B)
 
     def scores(self, sample: Sample, f: Evaluation) -> Array:
         xp = namespace(sample.weights)

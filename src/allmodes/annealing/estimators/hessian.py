@@ -36,6 +36,9 @@ class Hessian(Estimator):
     def needs(self, family: Family) -> Needs:
         return self.mean.mean_needs() | (HESSIAN if family.moves_spread else frozenset())
 
+    def check_samples(self, B: int) -> None:
+        self.mean.check_samples(B)
+
     def direction(self, family: Gaussian, components: GaussianComponents, sample: Sample, f: Evaluation) -> Any:
         G = None
         if f.hessian is not None:

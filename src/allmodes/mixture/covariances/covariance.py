@@ -102,10 +102,6 @@ class Covariance(ABC):
         Paper: app:cec_benchmark
         """
 
-    def expand(self, weights: Array) -> Array:
-        """weights (...) with trailing axes added so that they multiply blocks."""
-        return self.identity(weights, 1)
-
 
 def as_matrices(given: Any, K: int, d: int) -> NDArray[np.float64]:
     """A number, variances (d,), a matrix (d, d) or matrices (K, d, d) as K symmetric matrices."""

@@ -45,18 +45,18 @@ class Bernoulli(ExponentialFamily):
     def solve_fisher(self, natural: Array, vectors: Array) -> Array:
         return vectors * (2.0 + 2.0 * namespace(natural).cosh(natural))  # 1 / (p (1 - p))
 
-    def natural_scores(self, natural: Array, points: Array) -> Array:
+    def natural_scores(self, natural: Array, statistics: Array) -> Array:
         # F^-1 (x - p) is 1/p for x = 1 and -1/(1 - p) for x = 0: no 0/0 when p is 0 or 1 to machine precision.
         xp = namespace(natural)
-        sign = 2.0 * points[..., None] - 1.0
+        sign = 2.0 * statistics - 1.0
         return sign * (1.0 + xp.exp(xp.minimum(-sign * natural[..., None, :, :], 700.0)))
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...], d: int) -> Any:
         return rng.random((*shape, d))
 
-    def draw(self, natural: Array, noise: Any) -> Array:
-        xp = namespace(natural)
-        return xp.where(noise < self.mean_statistics(natural)[..., 0], 1.0, 0.0)
+    def draw(self, natural: Array, noise: Any) -> tuple[Array, Array]:
+        points = namespace(natural).where(noise < self.mean_statistics(natural)[..., 0], 1.0, 0.0)
+        return points, self.statistics(points)
 
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log(means / (1.0 - means))[..., None]

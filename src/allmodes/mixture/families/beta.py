@@ -13,7 +13,7 @@ from allmodes.arrays import Array, namespace, special
 from allmodes.mixture.families.exponential_family import ExponentialFamily, NaturalParameters
 from allmodes.mixture.families.gamma import gamma_noise, log_gamma_draw
 
-_EDGE = 2.0**-53  # draws keep this distance from 0 and 1, which are outside the domain
+_SMALLEST, _EDGE = 1e-300, 2.0**-53  # draws keep these distances from 0 and from 1, which are outside the domain
 _SERIES_FROM = 1000.0  # where the series of 1 / psi' has full accuracy
 _STIRLING_FROM = 10.0  # where Stirling's series has
 
@@ -90,11 +90,13 @@ class Beta(ExponentialFamily):
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...], d: int) -> Any:
         return gamma_noise(rng, (*shape, d)), gamma_noise(rng, (*shape, d))
 
-    def draw(self, natural: Array, noise: Any) -> Array:
+    def draw(self, natural: Array, noise: Any) -> tuple[Array, Array]:
         xp = namespace(natural)
         shape = noise[0][2].shape
         first, second = (log_gamma_draw(xp.broadcast_to(natural[..., i], shape), part) for i, part in enumerate(noise))
-        return xp.clip(0.5 * (1.0 + xp.tanh(0.5 * (first - second))), _EDGE, 1.0 - _EDGE)
+        log_odds = first - second
+        log_x, log_rest = -xp.logaddexp(0.0, -log_odds), -xp.logaddexp(0.0, log_odds)
+        return xp.clip(xp.exp(log_x), _SMALLEST, 1.0 - _EDGE), xp.stack([log_x, log_rest], axis=-1)
 
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
         total = means * (1.0 - means) / variances - 1.0

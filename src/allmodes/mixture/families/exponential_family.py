@@ -23,7 +23,11 @@ class NaturalParameters(NamedTuple):
 
 
 class ExponentialFamily(Family):
-    """Independent coordinates of one exponential family; local coordinates are the points themselves."""
+    """Independent coordinates of one exponential family; local coordinates are the sufficient statistics.
+
+    The statistics of a draw are known better than the point itself: log x of a gamma or beta draw is finite and exact
+    also where x would round to 0 or 1, and the estimates stay unbiased.
+    """
 
     # Whether all natural parameters must stay positive; otherwise they may be any real numbers.
     has_positive_parameters: ClassVar[bool]
@@ -49,8 +53,8 @@ class ExponentialFamily(Family):
         """F(lambda)^-1 v for vectors (..., d, p), F being the Hessian of A."""
 
     @abstractmethod
-    def draw(self, natural: Array, noise: Any) -> Array:
-        """Points (K, n, d) from natural (K, 1, d, p) and noise (K, n, d, ...)."""
+    def draw(self, natural: Array, noise: Any) -> tuple[Array, Array]:
+        """Points (K, n, d) and their statistics (K, n, d, p) from natural (K, 1, d, p) and noise (K, n, d, ...)."""
 
     @abstractmethod
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,7 +68,9 @@ class ExponentialFamily(Family):
         self.check_points("means", means)
         K, d = means.shape
         if covariances is None:
-            raise ValueError(f"covariances is missing; {type(self).__name__}() wants a variance, or {d} variances.")
+            raise ValueError(
+                f"covariances is missing; {type(self).__name__}() wants one variance, or one for each coordinate ({d})."
+            )
         variances = real_array("covariances", covariances, f"one variance or {d} variances")
         if variances.shape not in ((), (d,)):
             raise ValueError(
@@ -80,11 +86,10 @@ class ExponentialFamily(Family):
         return variances[..., None] * namespace(variances).eye(variances.shape[-1])
 
     def sample(self, components: NaturalParameters, noise: Any) -> tuple[Array, Array]:
-        points = self.draw(components.natural[..., None, :, :], noise)
-        return points, points
+        return self.draw(components.natural[..., None, :, :], noise)
 
     def locate(self, components: NaturalParameters, points: Array) -> Array:
-        return points
+        return self.statistics(points)
 
     def log_components(self, components: NaturalParameters, points: Array) -> Array:
         """log q_k(x) summed over coordinates.
@@ -98,10 +103,10 @@ class ExponentialFamily(Family):
         partition = xp.sum(self.log_partition(natural), axis=-1)
         return inner - partition[:, None] + xp.sum(self.log_base(points), axis=-1)[None]
 
-    def natural_scores(self, natural: Array, points: Array) -> Array:
+    def natural_scores(self, natural: Array, statistics: Array) -> Array:
         """F^-1 (T(x) - grad A), (K, n, d, p)."""
         natural = natural[..., None, :, :]
-        return self.solve_fisher(natural, self.statistics(points) - self.mean_statistics(natural))
+        return self.solve_fisher(natural, statistics - self.mean_statistics(natural))
 
     def natural_gradient(self, components: NaturalParameters, local: Array, scores: Array) -> NaturalParameters:
         per_point = self.natural_scores(components.natural, local)

@@ -94,6 +94,6 @@ def as_means(given: Any, name: str = "means") -> NDArray[np.float64]:
     """Means as an array (K, d) with at least one component and one coordinate."""
     means = real_array(name, given, "an array (K, d): one row per component")
     if means.ndim != 2 or 0 in means.shape:
-        hint = " Write means[:, None] for K components in one dimension." if means.ndim == 1 else ""
+        hint = " Write [means] for one component, means[:, None] for many in one dimension." if means.ndim == 1 else ""
         raise ValueError(f"{name} has shape {means.shape}; wanted (K, d), one row per component.{hint}")
     return means

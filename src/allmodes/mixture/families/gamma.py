@@ -12,7 +12,7 @@ from allmodes.arrays import Array, namespace, special
 from allmodes.mixture.families.exponential_family import ExponentialFamily, NaturalParameters
 
 # Candidates of the rejection sampler. Each is accepted with probability above 0.95, so that all of them fail less often
-# than once in 1e15 draws; the last one is taken then.
+# than once in 1e15 draws; the first one is taken then.
 _CANDIDATES = 12
 _SMALLEST = 1e-300  # draws do not underflow to 0, which is outside the domain
 _SERIES_FROM = 50.0  # where the asymptotic series of the trigamma function has full accuracy
@@ -88,11 +88,12 @@ class Gamma(ExponentialFamily):
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...], d: int) -> Any:
         return gamma_noise(rng, (*shape, d))
 
-    def draw(self, natural: Array, noise: Any) -> Array:
+    def draw(self, natural: Array, noise: Any) -> tuple[Array, Array]:
         xp = namespace(natural)
         shape = noise[2].shape
-        log_draws = log_gamma_draw(xp.broadcast_to(natural[..., 0], shape), noise)
-        return xp.maximum(xp.exp(log_draws - xp.log(natural[..., 1])), _SMALLEST)
+        log_x = log_gamma_draw(xp.broadcast_to(natural[..., 0], shape), noise) - xp.log(natural[..., 1])
+        x = xp.exp(log_x)
+        return xp.maximum(x, _SMALLEST), xp.stack([log_x, -x], axis=-1)
 
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([means**2 / variances, means / variances], axis=-1)

@@ -13,7 +13,7 @@ from allmodes.arrays import Array, namespace, special
 from allmodes.mixture.families.exponential_family import ExponentialFamily, NaturalParameters
 
 # Candidates of the rejection sampler. Each is accepted with probability above 0.65, so that all of them fail less often
-# than once in 1e14 draws; the last one is taken then.
+# than once in 1e14 draws; the first one is taken then.
 _CANDIDATES = 32
 _SMALLEST = 1e-8  # a smaller concentration is drawn as this one: uniform to eight digits
 _SERIES_FROM = 150.0  # where the asymptotic series in 1 / kappa have full accuracy
@@ -26,8 +26,8 @@ def _resultant(kappa: Array) -> tuple[Array, Array, Array]:
     r = special(kappa).i1e(small) / special(kappa).i0e(small)
     slope = xp.where(small > 1e-3, 1.0 - r / small - r**2, 0.5 - 3.0 / 16.0 * small**2)
     e = 1.0 / xp.maximum(kappa, _SERIES_FROM)
-    series = 1.0 - e * (1 / 2 + e * (1 / 8 + e * (1 / 8 + e * (25 / 128 + e * 13 / 32))))
-    series_slope = e**2 * (1 / 2 + e * (1 / 4 + e * (3 / 8 + e * (25 / 32 + e * 65 / 32))))
+    series = 1.0 - e * (1 / 2 + e * (1 / 8 + e * (1 / 8 + e * (25 / 128 + e * (13 / 32 + e * 1073 / 1024)))))
+    series_slope = e**2 * (1 / 2 + e * (1 / 4 + e * (3 / 8 + e * (25 / 32 + e * (65 / 32 + e * 3219 / 512)))))
     large = kappa > _SERIES_FROM
     over_kappa = xp.where(large, series * e, r / small)
     return kappa * over_kappa, over_kappa, xp.where(large, series_slope, slope)
@@ -76,7 +76,7 @@ class VonMises(ExponentialFamily):
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...], d: int) -> Any:
         return rng.random((*shape, d, _CANDIDATES)), rng.random((*shape, d, _CANDIDATES)), rng.random((*shape, d))
 
-    def draw(self, natural: Array, noise: Any) -> Array:
+    def draw(self, natural: Array, noise: Any) -> tuple[Array, Array]:
         """Rejection from a wrapped Cauchy (Best and Fisher, 1979), arranged so that nothing cancels."""
         xp = namespace(natural)
         proposal, acceptance, side = noise
@@ -96,9 +96,9 @@ class VonMises(ExponentialFamily):
         drop = xp.take_along_axis(xp.broadcast_to(drop, accepted.shape), first, axis=-1)[..., 0]
         angle = 2.0 * xp.arcsin(xp.sqrt(xp.clip(0.5 * drop, 0.0, 1.0)))
         turned = xp.where(side < 0.5, -angle, angle) + xp.atan2(direction[..., 1], direction[..., 0])
-        return xp.where(
-            turned > math.pi, turned - 2 * math.pi, xp.where(turned <= -math.pi, turned + 2 * math.pi, turned)
-        )
+        turns = xp.where(turned > math.pi, 1.0, 0.0) - xp.where(turned <= -math.pi, 1.0, 0.0)
+        points = turned - 2.0 * math.pi * turns
+        return points, self.statistics(points)
 
     def from_moments(self, means: NDArray[np.float64], variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([np.cos(means), np.sin(means)], axis=-1) / variances[..., None]
