@@ -320,3 +320,27 @@ def test_jax_draws_are_the_same(family, components):
         jax_points, jax_local = jax.jit(family.sample)(*as_jax)
     np.testing.assert_allclose(jax_points, points, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(jax_local, local, rtol=1e-9, atol=1e-300)
+
+
+# --- the edge of the domain -------------------------------------------------------------------------------------------
+
+EDGES = [
+    pytest.param(families.Beta(), (0.02, 0.02), id="Beta-(0.02, 0.02)"),
+    pytest.param(families.Gamma(), (0.002, 1.0), id="Gamma-(0.002, 1)"),
+]
+
+
+def z_of_statistics(family, parameters, local):
+    """|mean of T - grad A| in standard errors, for every statistic."""
+    centred = (local - family.mean_statistics(np.array(parameters, dtype=float)))[0, :, 0]
+    return np.abs(centred.mean(axis=0)) / (centred.std(axis=0) / np.sqrt(len(centred)))
+
+
+@pytest.mark.parametrize(("family", "parameters"), EDGES)
+def test_statistics_are_unbiased_where_points_round_to_the_edge(family, parameters):
+    components = NaturalParameters(np.array(parameters, dtype=float).reshape(1, 1, 2))
+    noise = family.noise(np.random.default_rng(2), (1, N), 1)
+    points, local = family.sample(components, noise)
+    assert z_of_statistics(family, parameters, local).max() < Z
+    # The control reads the statistics off the points, which are kept inside the domain.
+    assert z_of_statistics(family, parameters, family.statistics(points)).max() > Z_CONTROL

@@ -308,7 +308,8 @@ def test_drivers_fail_alike(failure):
     assert np.isfinite(a.means).all()
     assert np.isfinite(a.covariances).all()
     assert_same(a, b)
-    assert (a.failure_point is not None) == (status is Status.OBJECTIVE_NOT_FINITE)
+    blames_a_point = status in (Status.OBJECTIVE_NOT_FINITE, Status.PRIOR_NOT_FINITE)
+    assert (a.failure_point is not None) == blames_a_point
     # The mixture is the one before the step that failed.
     before = anneal(objective, **settings(**changes | {"steps": a.nit}))
     assert before.success

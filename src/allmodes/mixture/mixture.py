@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from allmodes.mixture.families.gaussian import Gaussian
 from allmodes.objective import Evaluation, Needs
 
 # Numbers in one temporary array (points times components times dimensions) before the points are taken in blocks.
-LARGEST_TEMPORARY = 2**22
+LARGEST_TEMPORARY = 2**21
 
 
 class Mixture(NamedTuple):
@@ -45,12 +46,24 @@ def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -
     """
     N, d = points.shape
     size = max(1, LARGEST_TEMPORARY // (len(mixture.log_ratios) * d))
-    if size >= N or not isinstance(points, np.ndarray):
+    if size >= N:
         return _log_density(family, mixture, points, needs)
-    # Many pairs of points and components: memory stays bounded, and temporary arrays in the cache.
-    blocks = [_log_density(family, mixture, points[i : i + size], needs) for i in range(0, N, size)]
-    log_q = map_leaves(lambda *parts: np.concatenate(parts), *(block.log_q for block in blocks))
-    return LogDensity(log_q, np.concatenate([block.log_components for block in blocks], axis=1))
+    # Many pairs of points and components: memory stays bounded, and temporary arrays are used again.
+    xp = namespace(points)
+    padding = xp.broadcast_to(points[:1], (-N % size, d))
+    padded = xp.concat([points, padding]).reshape(-1, size, d)
+    blocks = _map_blocks(lambda block: _log_density(family, mixture, block, needs), padded)
+    log_q = map_leaves(lambda part: part.reshape(-1, *part.shape[2:])[:N], blocks.log_q)
+    return LogDensity(log_q, xp.moveaxis(blocks.log_components, 1, 0).reshape(len(mixture.log_ratios), -1)[:, :N])
+
+
+def _map_blocks(function: Callable[[Array], LogDensity], blocks: Array) -> Any:
+    """The function of every block, stacked: a loop in NumPy, a scan in JAX."""
+    if isinstance(blocks, np.ndarray):
+        return map_leaves(lambda *parts: np.stack(parts), *map(function, blocks))
+    import jax
+
+    return jax.lax.map(function, blocks)
 
 
 def _log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
