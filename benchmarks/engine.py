@@ -188,6 +188,7 @@ def product_seconds(K: int, d: int, B: int) -> float:
     def products() -> None:
         x @ C  # whitened residuals
         x @ C.mT  # their pulls
+        r[:, None, :] @ by_point  # mean pulls
         by_point.mT @ by_point  # sums of outer products over components
         r @ C.reshape(K, -1)  # mixed precisions
 

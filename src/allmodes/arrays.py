@@ -43,7 +43,8 @@ def logsumexp_and_shares(a: Array, axis: int = 0) -> tuple[Array, Array]:
     total = shares.sum(axis=axis, keepdims=True)
     with np.errstate(divide="ignore"):  # log 0 = -inf is the right answer
         log_total = (top + xp.log(total)).squeeze(axis)
-    return log_total, shares / xp.where(total > 0, total, 1.0)
+    shares /= xp.where(total > 0, total, 1.0)
+    return log_total, shares
 
 
 def logsumexp(a: Array, axis: int = 0) -> Array:

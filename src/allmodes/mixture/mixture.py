@@ -79,8 +79,10 @@ def _log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) 
     hessian = None
     if "hessian" in needs:
         structure = family.structure
-        centred = pull - mean_pull
-        spread = structure.gram((r[..., None] * centred).swapaxes(0, 1), centred.swapaxes(0, 1))
+        pull -= mean_pull  # large and not needed again: in place under NumPy
+        pull *= namespace(r).sqrt(r)[..., None]
+        centred = pull.swapaxes(0, 1)
+        spread = structure.gram(centred, centred)
         S = structure.precision(mixture.components.factors)
         hessian = spread - (r.T @ S.reshape(len(S), -1)).reshape(spread.shape)
     return LogDensity(Evaluation(log_q, -mean_pull, hessian), log_components)

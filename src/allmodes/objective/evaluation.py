@@ -27,5 +27,11 @@ class Evaluation(NamedTuple):
     def plus(self, factor: Array, other: Evaluation) -> Evaluation:
         """self + factor * other, for everything both know."""
         return Evaluation(
-            *(None if a is None or b is None else a + factor * b for a, b in zip(self, other, strict=True))
+            *(None if a is None or b is None else _plus(a, factor, b) for a, b in zip(self, other, strict=True))
         )
+
+
+def _plus(a: Array, factor: Array, b: Array) -> Array:
+    result = factor * b
+    result += a  # in place under NumPy: Hessians can be large
+    return result

@@ -80,4 +80,4 @@ def _checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArra
     if array.shape != shape and not (shape == () and array.size == 1):
         hint = " With vectorized=True it must take all points at once." if what != "one point" else ""
         raise ValueError(f"{name} returned shape {array.shape} for {what}; {shape} was wanted.{hint}")
-    return array.reshape(shape).astype(np.float64)
+    return np.asarray(array.reshape(shape), dtype=np.float64)

@@ -86,8 +86,10 @@ class Gaussian(Family):
 
     def _log_normal(self, components: GaussianComponents, z: Array) -> Array:
         d = z.shape[-1]
-        constant = self.structure.log_det_root_precision(components.factors, d) - 0.5 * d * _LOG_2PI
-        return constant[..., None] - 0.5 * namespace(z).vecdot(z, z)
+        log_density = namespace(z).vecdot(z, z)
+        log_density *= -0.5
+        log_density += (self.structure.log_det_root_precision(components.factors, d) - 0.5 * d * _LOG_2PI)[..., None]
+        return log_density
 
     def log_components_and_pulls(self, components: GaussianComponents, points: Array) -> tuple[Array, Array]:
         """log q_k(xi_n) as (K, N) and minus its gradient in xi, S_k (xi_n - mu_k), as (K, N, d).
