@@ -32,7 +32,9 @@ class LogDensity(NamedTuple):
 
 def log_weights(log_ratios: Array) -> Array:
     """log pi_k from the log-ratios, finite also where pi_k itself underflows."""
-    return log_ratios - logsumexp(log_ratios)
+    xp = namespace(log_ratios)
+    shifted = log_ratios - log_ratios.max()
+    return shifted - xp.log(xp.exp(shifted).sum())
 
 
 def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
