@@ -46,7 +46,7 @@ def main(picture: Path) -> None:
         "Hessian NVA-GM, with derivatives": (presets.nva_gm(order=2), schedules.coupled(0.1, 0.8)),
     }
     print(f"The {problem.name}: 3 global modes and 1 local mode in 2 dimensions.")
-    print(f"{COMPONENTS} components start at random; their entropy keeps them apart while the temperature falls.\n")
+    print(f"{COMPONENTS} components start at random; entropy keeps them apart as the temperature falls.\n")
     figure = Figure(figsize=(10.4, 5.2), layout="constrained")
     axes = figure.subplots(1, 2)
     missed = 0
