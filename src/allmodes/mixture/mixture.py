@@ -47,16 +47,22 @@ def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -
     Paper: prop:grad_hess_logmixture
     """
     N, d = points.shape
-    size = max(1, LARGEST_TEMPORARY // (len(mixture.log_ratios) * d))
+    log_pi = log_weights(mixture.log_ratios)[:, None]
+    S = _precisions(family, mixture) if "hessian" in needs else None
+
+    def density(block: Array) -> LogDensity:
+        return _log_density(family, mixture.components, block, needs, log_pi, S)
+
+    size = max(1, LARGEST_TEMPORARY // (len(log_pi) * d))
     if size >= N:
-        return _log_density(family, mixture, points, needs)
+        return density(points)
     # Many pairs of points and components: memory stays bounded, and temporary arrays are used again.
     xp = namespace(points)
     padding = xp.broadcast_to(points[:1], (-N % size, d))
     padded = xp.concat([points, padding]).reshape(-1, size, d)
-    blocks = _map_blocks(lambda block: _log_density(family, mixture, block, needs), padded)
+    blocks = _map_blocks(density, padded)
     log_q = map_leaves(lambda part: part.reshape(-1, *part.shape[2:])[:N], blocks.log_q)
-    return LogDensity(log_q, xp.moveaxis(blocks.log_components, 1, 0).reshape(len(mixture.log_ratios), -1)[:, :N])
+    return LogDensity(log_q, xp.moveaxis(blocks.log_components, 1, 0).reshape(len(log_pi), -1)[:, :N])
 
 
 def _map_blocks(function: Callable[[Array], LogDensity], blocks: Array) -> Any:
@@ -68,24 +74,30 @@ def _map_blocks(function: Callable[[Array], LogDensity], blocks: Array) -> Any:
     return jax.lax.map(function, blocks)
 
 
-def _log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
-    log_pi = log_weights(mixture.log_ratios)[:, None]
+def _precisions(family: Family, mixture: Mixture) -> Array:
+    assert isinstance(family, Gaussian)  # Algorithm refuses derivatives for other families
+    return family.structure.precision(mixture.components.factors)
+
+
+def _log_density(
+    family: Family, components: Any, points: Array, needs: Needs, log_pi: Array, S: Array | None
+) -> LogDensity:
+    """log_density at a block of points, given log pi_k (K, 1) and the precisions S_k if Hessians are needed."""
     if not needs:
-        log_components = family.log_components(mixture.components, points)
+        log_components = family.log_components(components, points)
         return LogDensity(Evaluation(logsumexp(log_pi + log_components)), log_components)
     assert isinstance(family, Gaussian)  # Algorithm refuses derivatives for other families
-    log_components, pull = family.log_components_and_pulls(mixture.components, points)  # -s
+    log_components, pull = family.log_components_and_pulls(components, points)  # -s
     log_q, r = logsumexp_and_shares(log_pi + log_components)
     # (K, N, d) seen as N matrices (K, d): the sums over k are products of matrices
     mean_pull = (r.T[:, None, :] @ pull.swapaxes(0, 1))[:, 0]
     hessian = None
-    if "hessian" in needs:
+    if S is not None:
         structure = family.structure
         pull -= mean_pull  # large and not needed again: in place under NumPy
         pull *= namespace(r).sqrt(r)[..., None]
         centred = pull.swapaxes(0, 1)
         spread = structure.gram(centred, centred)
-        S = structure.precision(mixture.components.factors)
         hessian = spread - (r.T @ S.reshape(len(S), -1)).reshape(spread.shape)
     return LogDensity(Evaluation(log_q, -mean_pull, hessian), log_components)
 
