@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from allmodes.arrays import Array, namespace
 from allmodes.mixture.covariances import Covariance
 
 
-def _identity(covariance: Covariance, X: Array, d: int) -> Array:
-    return covariance.identity(namespace(X).ones(()), d)
+@lru_cache(maxsize=64)
+def _identity(covariance: Covariance, d: int) -> Array:
+    """The identity as blocks: a NumPy constant, which JAX takes as well."""
+    identity = np.array(covariance.identity(np.ones(()), d))
+    identity.setflags(write=False)
+    return identity
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,7 @@ class NaturalGradient:
 
     def precision_change(self, covariance: Covariance, X: Array, d: int) -> Array:
         """M = I - X."""
-        return _identity(covariance, X, d) - X
+        return _identity(covariance, d) - X
 
     def retract(self, parameters: Array, change: Array) -> Array:
         """lambda + change where that is positive, else NaN."""
@@ -45,7 +52,7 @@ class ImprovedBLR:
 
     def precision_change(self, covariance: Covariance, X: Array, d: int) -> Array:
         """M = I - X + X^2 / 2, written ((I - X)^2 + I) / 2 so that it is positive definite in floating point too."""
-        identity = _identity(covariance, X, d)
+        identity = _identity(covariance, d)
         rest = identity - X
         return 0.5 * (covariance.multiply(rest, rest) + identity)
 
