@@ -18,13 +18,13 @@ def styblinski_tang_objective() -> Objective:
     """-sum_i (x_i^4 - 16 x_i^2 + 5 x_i) / 2 in any dimension."""
 
     def fun(x: Array) -> Array:
-        return -0.5 * (x**4 - 16.0 * x**2 + 5.0 * x).sum(axis=-1)
+        return -0.5 * (((x * x - 16.0) * x + 5.0) * x).sum(axis=-1)
 
     def jac(x: Array) -> Array:
-        return -2.0 * x**3 + 16.0 * x - 2.5
+        return (16.0 - 2.0 * x * x) * x - 2.5
 
     def hess(x: Array) -> Array:
-        return (-6.0 * x**2 + 16.0)[..., None] * namespace(x).eye(x.shape[-1])
+        return (16.0 - 6.0 * x * x)[..., None] * namespace(x).eye(x.shape[-1])
 
     return Objective(fun, jac, hess, vectorized=True)
 
