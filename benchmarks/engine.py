@@ -4,7 +4,8 @@
     python benchmarks/engine.py --quick    a few rows, for a look
 
 Each row is timed in one process, best of seven (of three for K of 64 and more); compile time is apart. Compare ratios
-within one run: absolute times depend on the machine. "plain" is the loop transcript of the paper's algorithms that the golden tests use.
+within one run: absolute times depend on the machine. "plain" is the loop transcript of the paper's algorithms that the
+golden tests use.
 """
 
 from __future__ import annotations
