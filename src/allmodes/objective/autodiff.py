@@ -105,7 +105,7 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
     def watched(function: Any) -> Any:
         def call(x: Any) -> Any:
             result = function(x)
-            seen.append(_is_jax(result))
+            seen.append(is_jax(result))
             return result
 
         return function and call
@@ -116,9 +116,9 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
     def evaluate(points: NDArray[np.float64]) -> Evaluation:
         if chosen:
             return chosen[0](points)
-        with _in_float64():
+        with in_float64():
             result = first.evaluate(points, needs)
-        _check_symmetric(result.hessian)
+        check_symmetric(result.hessian)
         if not any(seen):
             chosen.append(partial(objective.evaluate, needs=needs))
         elif traceable(objective, points.shape[1], needs) is None:
@@ -130,7 +130,8 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
     return evaluate
 
 
-def _check_symmetric(hessian: Any) -> None:
+def check_symmetric(hessian: Any) -> None:
+    """Refuse Hessians (N, d, d) of the user that are not symmetric: their formula is wrong."""
     if hessian is None or not np.isfinite(hessian).all():
         return
     skew = np.abs(hessian - hessian.mT).max(axis=(-2, -1))
@@ -142,16 +143,17 @@ def _check_symmetric(hessian: Any) -> None:
 
 
 def _evaluate_in_float64(objective: Objective, needs: Needs, points: NDArray[np.float64]) -> Evaluation:
-    with _in_float64():
+    with in_float64():
         return objective.evaluate(points, needs)
 
 
-def _in_float64() -> Any:
+def in_float64() -> Any:
     """JAX's 64-bit mode for this thread and this block, if JAX has been imported at all."""
     jax = sys.modules.get("jax")
     return nullcontext() if jax is None else jax.enable_x64(True)
 
 
-def _is_jax(array: Any) -> bool:
+def is_jax(array: Any) -> bool:
+    """Whether this is an array of JAX; JAX is not imported to find out."""
     jax = sys.modules.get("jax")  # whoever returns a JAX array has imported it
     return jax is not None and isinstance(array, jax.Array)

@@ -58,11 +58,11 @@ class Objective:
     def _call(self, name: str, function: Any, points: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[Any]:
         points = points.copy()  # the user may write into what they are given
         if self.vectorized:
-            return _checked(name, function(points), shape, f"a batch of {shape[0]} points")
+            return checked(name, function(points), shape, f"a batch of {shape[0]} points")
         result = np.empty(shape)
         for n, point in enumerate(points):
             try:
-                result[n] = _checked(name, function(point), shape[1:], "one point")
+                result[n] = checked(name, function(point), shape[1:], "one point")
             except Exception as error:
                 error.add_note(
                     f"while calling {name} at x = {point!r}; a function of a batch (N, d) wants vectorized=True"
@@ -71,13 +71,18 @@ class Objective:
         return result
 
 
-def _checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+class BadReturn(ValueError, TypeError):
+    """What a user's function returned is not real numbers of the right shape."""
+
+
+def checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    """What the function `name` returned for `what`, as float64 of this shape; BadReturn where that cannot be."""
     if given is None:
-        raise TypeError(f"{name} returned None for {what}; real numbers were wanted. Is a return missing?")
+        raise BadReturn(f"{name} returned None for {what}; real numbers were wanted. Is a return missing?")
     array = np.asarray(given)
     if array.dtype.kind not in "buif":
-        raise TypeError(f"{name} returned dtype {array.dtype} for {what}; real numbers were wanted.")
+        raise BadReturn(f"{name} returned dtype {array.dtype} for {what}; real numbers were wanted.")
     if array.shape != shape and not (shape == () and array.size == 1):
         hint = " With vectorized=True it must take all points at once." if what != "one point" else ""
-        raise ValueError(f"{name} returned shape {array.shape} for {what}; {shape} was wanted.{hint}")
+        raise BadReturn(f"{name} returned shape {array.shape} for {what}; {shape} was wanted.{hint}")
     return np.asarray(array.reshape(shape), dtype=np.float64)

@@ -1,16 +1,35 @@
 """Objectives with known modes."""
 
+from allmodes.problems.banana import banana
+from allmodes.problems.benchmark_problems import benchmark_problems
 from allmodes.problems.degenerate import degenerate
 from allmodes.problems.gaussian_mixtures import asymmetric_mixture, mixture_objective, symmetric_mixture
+from allmodes.problems.himmelblau import himmelblau
+from allmodes.problems.needle_basins import needle_basins
 from allmodes.problems.problem import Problem
+from allmodes.problems.random_mixtures import posterior_mixture, random_mixture
+from allmodes.problems.rastrigin_funnels import rastrigin_funnels
+from allmodes.problems.shubert import shubert
+from allmodes.problems.six_hump_camel import six_hump_camel
 from allmodes.problems.styblinski_tang import styblinski_tang, styblinski_tang_objective
+from allmodes.problems.vincent import vincent
 
 __all__ = [
     "Problem",
     "asymmetric_mixture",
+    "banana",
+    "benchmark_problems",
     "degenerate",
+    "himmelblau",
     "mixture_objective",
+    "needle_basins",
+    "posterior_mixture",
+    "random_mixture",
+    "rastrigin_funnels",
+    "shubert",
+    "six_hump_camel",
     "styblinski_tang",
     "styblinski_tang_objective",
     "symmetric_mixture",
+    "vincent",
 ]

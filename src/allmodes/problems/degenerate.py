@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from allmodes.arrays import Array, namespace
+from allmodes.checks import real_array
 from allmodes.objective import Objective
-from allmodes.problems.problem import Problem
+from allmodes.problems.problem import Problem, symmetric_2x2
+
+_MODES = ((-3.0, 0.0), (3.0, 0.0))
 
 
 def _psi(x: Array) -> tuple[Array, Array, Array]:
@@ -22,11 +26,18 @@ def _psi(x: Array) -> tuple[Array, Array, Array]:
     return tuple(xp.where(x > 2.0, outer, inner) for outer, inner in zip(pieces[2], (a, b, c), strict=True))
 
 
-def degenerate() -> Problem:
+def degenerate(bounds: ArrayLike = ((-4.0, 4.0), (-2.0, 2.0))) -> Problem:
     """psi(x_1) (x_2^2 + 1) with global modes at (-3, 0), where the Hessian is singular, and at (3, 0), where it is not.
+
+    There are no other modes in any box around these two, nor on its boundary.
 
     Paper: app:simu_degenerate
     """
+    wanted = "pairs (lower, upper) for two coordinates with both modes, (-3, 0) and (3, 0), between them"
+    box = real_array("bounds", bounds, wanted)
+    modes = np.array(_MODES)
+    if box.shape != (2, 2) or not ((box[:, 0] < modes) & (modes < box[:, 1])).all():
+        raise ValueError(f"bounds is {box.tolist()}; wanted {wanted}, as in ((-4, 4), (-2, 2)).")
 
     def fun(x: Array) -> Array:
         return _psi(x[..., 0])[0] * (x[..., 1] ** 2 + 1.0)
@@ -37,17 +48,8 @@ def degenerate() -> Problem:
         return namespace(x).stack([slope * (y**2 + 1.0), 2.0 * psi * y], axis=-1)
 
     def hess(x: Array) -> Array:
-        xp = namespace(x)
         psi, slope, curvature = _psi(x[..., 0])
         y = x[..., 1]
-        cross = 2.0 * slope * y
-        rows = [xp.stack([curvature * (y**2 + 1.0), cross], axis=-1), xp.stack([cross, 2.0 * psi], axis=-1)]
-        return xp.stack(rows, axis=-2)
+        return symmetric_2x2(curvature * (y**2 + 1.0), 2.0 * slope * y, 2.0 * psi)
 
-    return Problem(
-        "degenerate",
-        Objective(fun, jac, hess, vectorized=True),
-        np.array([[-4.0, 4.0], [-2.0, 2.0]]),
-        np.array([[-3.0, 0.0], [3.0, 0.0]]),
-        np.array([True, True]),
-    )
+    return Problem("degenerate", Objective(fun, jac, hess, vectorized=True), box, modes, np.array([True, True]))

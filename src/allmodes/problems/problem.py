@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import GRADIENT, HESSIAN, Objective
+from allmodes.arrays import Array, namespace
+from allmodes.objective import GRADIENT, HESSIAN, VALUE, Objective
+
+EQUAL = 1e-7  # values closer than this are equal: far above rounding, far below any difference between two modes
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,8 @@ class Problem:
     Attributes:
         objective: vectorized, with gradient and Hessian; runs in NumPy and in JAX.
         bounds: (d, 2), the box in which searches start.
-        modes: (J, d), all maxima in the box, best first.
+        modes: (J, d), the maxima in the interior of the box, best first. Maxima on the boundary are not listed; a
+            problem with too many modes to list has the global ones only, and says so.
         is_global: (J,), which of them are global.
     """
 
@@ -40,9 +44,28 @@ class Problem:
         return np.any(np.all(apart <= tolerance, axis=2), axis=1)
 
 
+def best_first(
+    name: str,
+    objective: Objective,
+    bounds: NDArray[np.float64],
+    modes: NDArray[np.float64],
+    equal: float = EQUAL,
+) -> Problem:
+    """The problem with its modes sorted by value; global are those within `equal` of the best."""
+    values = objective.evaluate(modes, VALUE).value
+    order = np.argsort(-values, kind="stable")
+    return Problem(name, objective, bounds, modes[order], values[order] >= values.max() - equal)
+
+
 def refine(objective: Objective, points: NDArray[np.float64], iterations: int = 20) -> NDArray[np.float64]:
     """Newton's method from points close to maxima."""
     for _ in range(iterations):
         here = objective.evaluate(points, GRADIENT | HESSIAN)
         points = points - np.linalg.solve(here.hessian, here.gradient[..., None])[..., 0]
     return points
+
+
+def symmetric_2x2(xx: Array, xy: Array, yy: Array) -> Array:
+    """Matrices (..., 2, 2) from their three different entries (...)."""
+    xp = namespace(xx)
+    return xp.stack([xp.stack([xx, xy], axis=-1), xp.stack([xy, yy], axis=-1)], axis=-2)

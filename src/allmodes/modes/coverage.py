@@ -1,0 +1,91 @@
+"""How much may have been missed: the chance that another launch finds a new mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from allmodes.checks import whole_number
+from allmodes.storage import stored
+
+_CONFIDENCE = 0.95
+_STANDARD_ERRORS = 1.96  # of a normal distribution hold that confidence between them
+_ASSUMES = (
+    "Starts are spread evenly over the bounds and launches are independent. The chance is a share of the volume of the "
+    "bounds, the part that belongs to basins not seen yet: a mode with a basin too small to be hit is invisible."
+)
+
+
+@stored
+@dataclass(frozen=True)
+class Coverage:
+    """An estimate of what is missing, from launches that began at evenly spread starts.
+
+    Attributes:
+        launches: how many there were.
+        singletons: modes that exactly one of them ended in.
+        missing: the estimated chance that another launch finds a new mode.
+        upper: a bound on that chance that holds in about 95 of 100 searches.
+    """
+
+    launches: int
+    singletons: int
+    missing: float
+    upper: float
+
+    @property
+    def assumes(self) -> str:
+        """What must hold for the estimate to mean something."""
+        return _ASSUMES
+
+    def __str__(self) -> str:
+        if not self.launches:
+            return "nothing is known about modes not found: no launch began at an evenly spread start"
+        found = f"{_count(self.launches, 'launch', 'launches')}, {_count(self.singletons, 'mode', 'modes')} found once"
+        return (
+            f"another launch finds a new mode with a chance of about {_percent(self.missing)}, at most "
+            f"{_percent(self.upper)} ({found})"
+        )
+
+
+def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
+    """Good-Turing estimate f_1 / n of the share of basins not seen yet, where f_r modes were hit r times in n launches.
+
+    The bound is the larger one of f_1 / n + 1.96 sqrt(f_1 (1 - f_1 / n) + 2 f_2) / n and Clopper and Pearson's for f_1
+    successes in n trials, which says about 3 / n when nothing was found once. For basins of equal, harmonic and
+    geometric sizes, and for one tiny basin among equal ones, it holds in 92 % of searches at least, 97 % on average.
+
+    Args:
+        hits: for every mode the number of launches from evenly spread starts that ended in it, (J,). Zero is allowed,
+            for modes found in other ways.
+        lost: launches from evenly spread starts that ended in no mode.
+
+    >>> print(estimate(np.array([4, 1, 3])))
+    another launch finds a new mode with a chance of about 12 %, at most 47 % (8 launches, 1 mode found once)
+    """
+    hits = np.asarray(hits)
+    if hits.ndim != 1 or (hits.size and hits.dtype.kind not in "iu") or (hits < 0).any():
+        raise ValueError(f"hits is {hits.tolist()}; wanted (J,) counts of launches, one per mode.")
+    n = int(hits.sum()) + whole_number("lost", lost, 0)
+    once, twice = int((hits == 1).sum()), int((hits == 2).sum())
+    if n == 0:
+        return Coverage(0, 0, 1.0, 1.0)
+    missing = once / n
+    error = np.sqrt(once * (1.0 - missing) + 2.0 * twice) / n
+    exact = 1.0 if once == n else float(betaincinv(once + 1, n - once, _CONFIDENCE))
+    return Coverage(n, once, missing, min(1.0, max(exact, float(missing + _STANDARD_ERRORS * error))))
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _percent(share: float) -> str:
+    """Two digits where they say something, and never 0 for what is not."""
+    percent = 100.0 * share
+    if 0.0 < percent < 0.1:
+        return "less than 0.1 %"
+    return f"{percent:.0f} %" if percent >= 10.0 or percent == 0.0 else f"{percent:.1f} %"

@@ -1,0 +1,141 @@
+"""Laplace's approximation around modes: flatness, and the weights of modes in the Gibbs measure exp(l / omega).
+
+Everything here maximises l; eigenvalues are those of its Hessian, and only their size counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx
+
+from allmodes.arrays import logsumexp
+from allmodes.checks import number
+
+_FLOOR = 1e-3  # smallest eigenvalue in a weight, as a share of the mode's largest: as frozen components have it
+_SHARE_OF_SPREAD = 0.01  # the default temperature: low enough to tell good modes from poor ones
+
+Floats = NDArray[np.float64]
+
+
+def flatness(eigenvalues: Floats) -> Any:
+    """zeta = |prod_j lambda_j|^(-1/d), large for flat modes; eigenvalues (..., d) of Hessians to zeta (...).
+
+    Infinite for a degenerate mode, whose smallest eigenvalue is zero up to rounding; NaN where one is not known.
+
+    Paper: sub:interpretation_weights
+
+    >>> float(flatness(np.array([-2.0, -8.0])))
+    0.25
+    """
+    sizes = np.abs(np.asarray(eigenvalues, dtype=np.float64))
+    d = sizes.shape[-1]
+    if d == 0:
+        return np.full(sizes.shape[:-1], np.nan)[()]
+    rounding = d * np.finfo(np.float64).eps * sizes.max(axis=-1)
+    with np.errstate(divide="ignore", over="ignore"):
+        zeta = np.exp(-np.log(sizes).mean(axis=-1))
+    is_known = ~np.isnan(sizes).any(axis=-1)
+    return np.where(is_known & (sizes.min(axis=-1) <= rounding), np.inf, zeta)[()]
+
+
+def log_weights(
+    values: Floats,
+    eigenvalues: Floats,
+    temperature: float,
+    *,
+    is_free: NDArray[np.bool_] | None = None,
+    slopes: Floats | None = None,
+) -> Floats:
+    """log c_i, normalised, of c_i ~ exp(l_i / omega) prod_j (2 pi omega / |lambda_ij|)^(1/2).
+
+    The weights of modes in the Gibbs measure at temperature omega, each with its Laplace approximation. Along a
+    coordinate at a bound the integral is one-sided, (pi omega / 2 |lambda|)^(1/2) erfcx(|s| / (2 omega |lambda|)^(1/2))
+    for a slope s, which is omega / |s| unless the slope is small.
+
+    Eigenvalues are floored at 1e-3 of the mode's largest, so that a degenerate mode has a finite weight. A mode with a
+    value, eigenvalue or slope of NaN has a weight of NaN and does not count for the others.
+
+    Args:
+        values: l_i, (J,).
+        eigenvalues: lambda_ij, (J, d). With coordinates at bounds: of the free block, in the places of the free
+            coordinates, and the curvature along the others in theirs (zero if it is not known).
+        temperature: omega.
+        is_free: which coordinates are not at a bound, (J, d); all, by default.
+        slopes: derivatives of l, (J, d); read where a coordinate is at a bound.
+
+    Paper: lem:limit_cfi, th:laplace
+
+    >>> np.exp(log_weights(np.zeros(2), np.array([[-1.0], [-4.0]]), 0.1)).round(3)
+    array([0.667, 0.333])
+    """
+    omega = number("temperature", temperature, above=0.0)
+    values = np.asarray(values, dtype=np.float64)
+    eigenvalues = _floored(np.asarray(eigenvalues, dtype=np.float64))
+    _check(values, eigenvalues, is_free, slopes)
+    log_widths = 0.5 * (np.log(2.0 * np.pi) + np.log(omega) - np.log(eigenvalues))
+    if is_free is not None:
+        s = np.zeros_like(eigenvalues) if slopes is None else np.where(is_free, 0.0, np.abs(slopes))
+        steepness = s / (np.sqrt(2.0) * np.sqrt(omega) * np.sqrt(eigenvalues))  # roots apart: a product may overflow
+        log_widths += np.where(is_free, 0.0, np.log(0.5 * erfcx(steepness)))
+    return _normalised(_scaled(values, omega) + log_widths.sum(axis=-1))
+
+
+def limit_weights(values: Floats, eigenvalues: Floats, tolerance: float) -> Floats:
+    """The weights (J,) as the temperature goes to zero: det(-Hessian)^(-1/2) shares among the global modes.
+
+    Those are the ones within `tolerance` of the best value; all others weigh nothing. The theorem is about modes in
+    the interior that are not degenerate; eigenvalues are floored as in `log_weights`.
+
+    Paper: th:annealing_limit
+
+    >>> limit_weights(np.array([1.0, 1.0, 0.5]), np.array([[-1.0], [-4.0], [-1.0]]), 1e-6).round(3)
+    array([0.667, 0.333, 0.   ])
+    """
+    tolerance = number("tolerance", tolerance, at_least=0.0)
+    values = np.asarray(values, dtype=np.float64)
+    eigenvalues = _floored(np.asarray(eigenvalues, dtype=np.float64))
+    _check(values, eigenvalues, None, None)
+    is_global = values >= np.nanmax(values, initial=-np.inf) - tolerance
+    log_shares = np.where(is_global, -0.5 * np.log(eigenvalues).sum(axis=-1), -np.inf)
+    return np.exp(_normalised(np.where(np.isnan(values), np.nan, log_shares)))
+
+
+def temperature_for(spread: float) -> float:
+    """The temperature at which weights are stated by default: 1 % of a spread of values.
+
+    The spread is the caller's, such as the best value minus the median value at the starts. Without any spread all
+    values are one, the temperature does not matter, and it is 1.
+    """
+    return _SHARE_OF_SPREAD * number("spread", spread, at_least=0.0) or 1.0
+
+
+def _floored(eigenvalues: Floats) -> Floats:
+    """Sizes of at least 1e-3 of the mode's largest; of the largest of all modes where a mode has none, or 1."""
+    sizes = np.abs(eigenvalues)
+    largest = sizes.max(axis=-1, keepdims=True, initial=0.0)
+    overall = np.nanmax(sizes, initial=0.0) or 1.0
+    return np.maximum(sizes, _FLOOR * np.where(largest == 0.0, overall, largest))
+
+
+def _scaled(values: Floats, omega: float) -> Floats:
+    """(l_i - max l) / omega."""
+    with np.errstate(over="ignore"):  # -inf is the right answer for a mode that is far too low
+        return (values - np.nanmax(values, initial=-np.inf)) / omega
+
+
+def _normalised(log_shares: Floats) -> Floats:
+    is_known = ~np.isnan(log_shares)
+    return log_shares - logsumexp(log_shares[is_known]) if is_known.any() else log_shares
+
+
+def _check(values: Floats, eigenvalues: Floats, is_free: Any, slopes: Any) -> None:
+    if values.ndim != 1 or eigenvalues.ndim != 2 or len(values) != len(eigenvalues):
+        raise ValueError(
+            f"values has shape {values.shape} and eigenvalues {eigenvalues.shape}; wanted (J,) and (J, d), one row per mode."
+        )
+    for name, given in (("is_free", is_free), ("slopes", slopes)):
+        if given is not None and np.shape(given) != eigenvalues.shape:
+            raise ValueError(f"{name} has shape {np.shape(given)}; wanted that of eigenvalues, {eigenvalues.shape}.")

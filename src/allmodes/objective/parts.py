@@ -1,0 +1,172 @@
+"""Parts of an objective: each calls one function of the user and provides a value, a gradient, a Hessian, or several."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.objective.evaluation import Needs
+from allmodes.objective.objective import checked
+
+VALUE_NAME = "value"
+GRADIENT_NAME = "gradient"
+HESSIAN_NAME = "hessian"
+# What users call the function that returns each.
+ARGUMENTS = {VALUE_NAME: "fun", GRADIENT_NAME: "jac", HESSIAN_NAME: "hess"}
+
+_STEP = float(np.sqrt(np.finfo(np.float64).eps))  # balances rounding and curvature in a forward difference
+
+Floats = NDArray[np.float64]
+
+
+class Counts(NamedTuple):
+    """At how many points values, gradients and Hessians were computed."""
+
+    nfev: int = 0
+    njev: int = 0
+    nhev: int = 0
+
+    def plus(self, other: Counts, times: int = 1) -> Counts:
+        """self + times * other."""
+        return Counts(*(a + times * b for a, b in zip(self, other, strict=True)))
+
+
+class Part(ABC):
+    """Something that can be called for some of value, gradient and Hessian.
+
+    `batched` parts take points (N, D), others one point (D,). What they return is checked by whoever calls them.
+    """
+
+    provides: Needs
+    batched: bool
+
+    @abstractmethod
+    def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
+        """What is wanted at x, by name."""
+
+    def cost(self, wanted: Needs) -> Counts:
+        """What is counted for one point."""
+        return Counts(*(int(name in wanted & self.provides) for name in ARGUMENTS))
+
+
+@dataclass(frozen=True)
+class WithArgs:
+    """A function with further arguments after its point."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+
+    def __call__(self, x: Any) -> Any:
+        """The function at x."""
+        return self.function(x, *self.args)
+
+
+@dataclass(frozen=True)
+class Given(Part):
+    """A function of the user that returns one thing."""
+
+    name: str
+    function: Callable[[Any], Any]
+    batched: bool
+
+    @property
+    def provides(self) -> Needs:  # type: ignore[override]
+        """The one thing."""
+        return frozenset({self.name})
+
+    def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
+        """What the function returns."""
+        return {self.name: self.function(x)}
+
+
+@dataclass(frozen=True)
+class Pair(Part):
+    """A function of the user that returns (value, gradient), as with jac=True."""
+
+    function: Callable[[Any], Any]
+    batched: bool
+    provides: ClassVar[Needs] = frozenset({VALUE_NAME, GRADIENT_NAME})
+
+    def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
+        """Both, whatever is wanted: the function knows no other way."""
+        both = self.function(x)
+        if not isinstance(both, (tuple, list)) or len(both) != 2:
+            raise TypeError(f"fun returned {type(both).__name__}; with jac=True it must return (value, gradient).")
+        return dict(zip((VALUE_NAME, GRADIENT_NAME), both, strict=True))
+
+    def cost(self, wanted: Needs) -> Counts:
+        """A call for the gradient is a call of fun as well."""
+        return Counts(1, int(GRADIENT_NAME in wanted))
+
+
+@dataclass(frozen=True)
+class Differences(Part):
+    """Hessians from forward differences of another part's gradients; no point leaves the bounds.
+
+    A coordinate's step turns inward where the bound is near. Fixed coordinates are not differenced: 0 in the Hessian.
+    """
+
+    part: Part
+    box: Box
+
+    @property
+    def provides(self) -> Needs:  # type: ignore[override]
+        """What the other part provides, and Hessians."""
+        return self.part.provides | {HESSIAN_NAME}
+
+    @property
+    def batched(self) -> bool:  # type: ignore[override]
+        """As the other part."""
+        return self.part.batched
+
+    def cost(self, wanted: Needs) -> Counts:
+        """A Hessian costs a gradient at the point and one for each free coordinate."""
+        if HESSIAN_NAME not in wanted:
+            return self.part.cost(wanted)
+        return self.part.cost(wanted | {GRADIENT_NAME}).plus(self.part.cost(frozenset({GRADIENT_NAME})), self.box.d)
+
+    def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
+        """The other part's result at x; with a Hessian if wanted."""
+        if HESSIAN_NAME not in wanted:
+            return self.part(x, wanted)
+        points = x.reshape(-1, self.box.D).copy()
+        found = self.part(x, (wanted | {GRADIENT_NAME}) & self.part.provides)
+        gradient = self._checked(found[GRADIENT_NAME], x.shape).reshape(points.shape)
+        steps, moved = self._moved(points)
+        around = self._gradients(moved.reshape(-1, self.box.D)).reshape(moved.shape)
+        places = np.flatnonzero(self.box.free)
+        rows = (around - gradient[:, None, :]) / steps[:, :, None]
+        hessian = np.zeros((*points.shape, self.box.D))
+        hessian[:, places[:, None], places] = 0.5 * (rows[..., places] + rows[..., places].mT)
+        return found | {GRADIENT_NAME: gradient.reshape(x.shape), HESSIAN_NAME: hessian.reshape(*x.shape, self.box.D)}
+
+    def _moved(self, points: Floats) -> tuple[Floats, Floats]:
+        """Steps (n, d), and the points moved by them, one coordinate at a time (n, d, D)."""
+        box, places = self.box, np.flatnonzero(self.box.free)
+        x = points[:, places]
+        size = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), box.scale)  # less than the box is wide
+        target = x + size
+        target = np.where(target > box.upper[places], x - size, target)
+        target = np.clip(target, box.lower[places], box.upper[places])
+        target = np.where(target == x, np.nextafter(x, np.where(x < box.upper[places], np.inf, -np.inf)), target)
+        moved = np.repeat(points[:, None, :], box.d, axis=1)
+        moved[:, np.arange(box.d), places] = target
+        return target - x, moved
+
+    def _gradients(self, points: Floats) -> Floats:
+        only = frozenset({GRADIENT_NAME})
+        if self.batched:
+            return self._checked(self.part(points, only)[GRADIENT_NAME], points.shape)
+        shape = points.shape[1:]
+        rows = [self._checked(self.part(point.copy(), only)[GRADIENT_NAME], shape) for point in points]
+        return np.array(rows).reshape(points.shape)
+
+    def _checked(self, gradient: Any, shape: tuple[int, ...]) -> Floats:
+        what = f"a batch of {shape[0]} points" if self.batched else "one point"
+        return checked(ARGUMENTS[GRADIENT_NAME], gradient, shape, what).copy()

@@ -1,0 +1,267 @@
+"""Plain state as a tree that JSON can hold and flat arrays, one per dtype; and back.
+
+Classes are looked up by name among those marked `@stored`, never imported.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.status import Status
+
+_DTYPES = frozenset({"bool", "complex64", "complex128", "float16", "float32", "float64"}) | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}  # those of the same size on every machine
+_BIT_GENERATORS = {
+    cls.__name__: cls
+    for cls in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
+}
+
+Tree: TypeAlias = dict[str, Any]
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+_Class = TypeVar("_Class", bound=type)
+
+_registry: dict[str, type] = {}
+
+
+def stored(cls: _Class) -> _Class:
+    """Class decorator: a dataclass, NamedTuple or enum whose instances can be saved.
+
+    A dataclass is saved by its fields and restored without calling its constructor. Fields with
+    `metadata={"stored": False}` are left out and get their defaults back.
+    """
+    if not (dataclasses.is_dataclass(cls) or _is_named_tuple(cls) or issubclass(cls, enum.Enum)):
+        raise TypeError(f"{cls.__name__} is neither a dataclass, a NamedTuple nor an enum; nothing else can be stored.")
+    for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
+        if not _is_saved(field) and not _has_default(field):
+            raise TypeError(f"{cls.__name__}.{field.name} is not stored and has no default; give it one.")
+    other = _registry.setdefault(cls.__name__, cls)
+    if other is not cls:
+        raise ValueError(
+            f"two stored classes are called {cls.__name__}, in {other.__module__} and in {cls.__module__}; files know "
+            "classes by name alone. Rename one of them."
+        )
+    return cls
+
+
+def _is_named_tuple(cls: type) -> bool:
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def _is_saved(field: dataclasses.Field[Any]) -> bool:
+    return bool(field.metadata.get("stored", True))
+
+
+def _has_default(field: dataclasses.Field[Any]) -> bool:
+    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+
+
+stored(Status)
+
+
+# ---- values to trees
+
+
+def pack(value: Any) -> tuple[Tree, Arrays]:
+    """A tree that JSON can hold and the arrays it refers to; TypeError names the path of what cannot be stored.
+
+    Dataclass instances and generators that are referred to twice are restored as one.
+
+    >>> tree, arrays = pack({"x": np.arange(3.0), "n": 2})
+    >>> unpack(tree, arrays)
+    {'x': array([0., 1., 2.]), 'n': 2}
+    """
+    packer = _Packer()
+    node = packer.node(value, "")
+    return {"value": node, "objects": packer.objects}, packer.arrays()
+
+
+class _Packer:
+    """Nodes are JSON values; whatever is not None, bool, int, str, list or a finite float is {tag: content}."""
+
+    def __init__(self) -> None:
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}  # id of an object to its place in the table
+        self.pools: dict[str, list[NDArray[Any]]] = {}
+        self.sizes: dict[str, int] = {}
+
+    def node(self, value: Any, path: str) -> Any:
+        kind = type(value)
+        if value is None or kind in (bool, int, str):
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if kind is list:
+            return self.nodes(value, path)
+        if kind is tuple:
+            return {"tuple": self.nodes(value, path)}
+        if kind is dict:
+            return {"dict": self.items(value, path)}
+        if kind in (set, frozenset) and all(type(entry) is str for entry in value):
+            return {kind.__name__: sorted(value)}
+        if kind is np.ndarray or isinstance(value, np.generic):
+            return {"array" if kind is np.ndarray else "scalar": self.array(np.asarray(value), path)}
+        if kind is np.random.Generator or _registry.get(kind.__name__) is kind:
+            return self.instance(value, path)
+        raise TypeError(
+            f"{path or 'the value'} is of type {kind.__module__}.{kind.__qualname__}, which cannot be stored; wanted "
+            "numbers, strings, arrays, generators, lists, tuples, dicts, sets of strings, or a class marked @stored."
+        )
+
+    def nodes(self, values: Any, path: str) -> list[Any]:
+        return [self.node(entry, f"{path}[{i}]") for i, entry in enumerate(values)]
+
+    def items(self, values: dict[Any, Any], path: str) -> dict[str, Any]:
+        for key in values:
+            if type(key) is not str:
+                raise TypeError(f"{path or 'the value'} has the key {key!r}; only strings can be stored as keys.")
+        return {key: self.node(entry, f"{path}[{key!r}]") for key, entry in values.items()}
+
+    def array(self, array: NDArray[Any], path: str) -> list[Any]:
+        """[dtype, offset in the pool of that dtype, shape, order]; the order too, because sums depend on it."""
+        name = array.dtype.name
+        if name not in _DTYPES:
+            raise TypeError(
+                f"{path or 'the value'} is an array of {array.dtype}; only numbers and bools can be stored."
+            )
+        order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        offset = self.sizes.get(name, 0)
+        self.pools.setdefault(name, []).append(array.ravel(order=order).astype(name))
+        self.sizes[name] = offset + array.size
+        return [name, offset, list(array.shape), order]
+
+    def arrays(self) -> Arrays:
+        return {name: np.concatenate(parts) for name, parts in self.pools.items()}
+
+    def instance(self, value: Any, path: str) -> Any:
+        cls = type(value)
+        if isinstance(value, enum.Enum):
+            return {"enum": [cls.__name__, value.name]}
+        if isinstance(value, tuple):
+            fields = {name: self.node(part, f"{path}.{name}") for name, part in value._asdict().items()}  # type: ignore[attr-defined]
+            return {"named": [cls.__name__, fields]}
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.objects)
+            self.objects.append(None)  # takes its place before its parts, which may refer back to it
+            entry = self.generator(value, path) if cls is np.random.Generator else self.fields(value, path)
+            self.objects[self.numbers[id(value)]] = entry
+        return {"object": self.numbers[id(value)]}
+
+    def fields(self, value: Any, path: str) -> dict[str, Any]:
+        names = [field.name for field in dataclasses.fields(value) if _is_saved(field)]
+        nodes = {name: self.node(getattr(value, name), f"{path}.{name}") for name in names}
+        return {"class": [type(value).__name__, nodes]}
+
+    def generator(self, rng: np.random.Generator, path: str) -> dict[str, Any]:
+        """The state of the stream, and of the seed sequence that `spawn` goes on from."""
+        name = type(rng.bit_generator).__name__
+        if _BIT_GENERATORS.get(name) is not type(rng.bit_generator):
+            raise TypeError(f"{path or 'the value'} uses the bit generator {name}; only NumPy's own can be stored.")
+        seed = rng.bit_generator.seed_seq
+        state = {
+            "stream": rng.bit_generator.state,
+            "seed": seed.state if type(seed) is np.random.SeedSequence else None,
+        }
+        return {"generator": [name, self.node(state, path)]}
+
+
+# ---- trees to values
+
+
+def unpack(tree: Tree, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """The value that `pack` was given; ValueError when the tree names a class or field that is not known here."""
+    return _Unpacker(tree["objects"], arrays).value(tree["value"])
+
+
+class _Unpacker:
+    def __init__(self, objects: list[Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.objects = objects
+        self.pools = arrays
+        self.made: dict[int, Any] = {}
+
+    def value(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.value(entry) for entry in node]
+        if not isinstance(node, dict):
+            return node
+        ((tag, content),) = node.items()
+        return _READERS[tag](self, content)
+
+    def values(self, nodes: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.value(node) for name, node in nodes.items()}
+
+    def array(self, content: list[Any]) -> NDArray[Any]:
+        name, offset, shape, order = content
+        flat = self.pools[name][offset : offset + math.prod(shape)]
+        return flat.reshape(shape, order=order).astype(name, order=order)  # a copy: owns its memory
+
+    def named(self, content: list[Any]) -> Any:
+        cls = _known(content[0])
+        _check_fields(cls, content[1], cls._fields)  # type: ignore[attr-defined]
+        return cls(**self.values(content[1]))
+
+    def object(self, number: int) -> Any:
+        if number not in self.made:
+            ((tag, (name, content)),) = self.objects[number].items()
+            if tag == "generator":
+                self.made[number] = self.generator(name, content)
+            else:
+                self.made[number] = object.__new__(_known(name))  # known before its parts, which may refer back to it
+                self.fill(self.made[number], content)
+        return self.made[number]
+
+    def fill(self, target: Any, nodes: dict[str, Any]) -> None:
+        """Set the fields as they were, past frozen classes and constructors."""
+        fields = dataclasses.fields(target)
+        _check_fields(type(target), nodes, tuple(field.name for field in fields if _is_saved(field)))
+        for field in fields:
+            if field.name in nodes:
+                value = self.value(nodes[field.name])
+            elif field.default_factory is not dataclasses.MISSING:
+                value = field.default_factory()
+            elif field.default is not dataclasses.MISSING:
+                value = field.default
+            else:
+                raise ValueError(f"{type(target).__name__}.{field.name} is missing; another version wrote this.")
+            object.__setattr__(target, field.name, value)
+
+    def generator(self, name: str, node: Any) -> np.random.Generator:
+        if name not in _BIT_GENERATORS:
+            raise ValueError(f"the bit generator {name} is not known here.")
+        state = self.value(node)
+        bits = _BIT_GENERATORS[name](np.random.SeedSequence(**(state["seed"] or {"entropy": 0})))
+        bits.state = state["stream"]
+        return np.random.Generator(bits)
+
+
+_READERS: dict[str, Any] = {
+    "float": lambda _, text: float(text),
+    "tuple": lambda reader, nodes: tuple(map(reader.value, nodes)),
+    "dict": _Unpacker.values,
+    "set": lambda _, entries: set(entries),
+    "frozenset": lambda _, entries: frozenset(entries),
+    "array": _Unpacker.array,
+    "scalar": lambda reader, content: reader.array(content)[()],
+    "enum": lambda _, names: _known(names[0])[names[1]],  # type: ignore[index]
+    "named": _Unpacker.named,
+    "object": _Unpacker.object,
+}
+
+
+def _known(name: str) -> type:
+    if name not in _registry:
+        raise ValueError(f"the class {name} is not known here; another version of allmodes wrote this.")
+    return _registry[name]
+
+
+def _check_fields(cls: type, given: dict[str, Any], known: tuple[str, ...]) -> None:
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ValueError(f"{cls.__name__} has no {', '.join(unknown)}; another version of allmodes wrote this.")

@@ -1,0 +1,1 @@
+"""How modes are searched for: launches, populations, annealing; the archive of what was found."""

@@ -1,0 +1,130 @@
+"""Modes found so far: frozen components of a Gaussian mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.mixture.covariances import Factors, Full
+from allmodes.mixture.families.gaussian import GaussianComponents
+from allmodes.objective.bounds import Box
+from allmodes.storage import stored
+
+_FULL = Full()
+_FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest
+_TINY = 1e-9
+
+
+@stored
+@dataclass(frozen=True)
+class Found:
+    """What is known of one mode, in unit coordinates, beside its place in the mixture.
+
+    Attributes:
+        gradient: (d,); not zero where a bound is active.
+        hessian: (d, d) as measured, not floored.
+        active: (d,), which coordinates sit on a bound that holds them back.
+        kind: "optimum", "boundary", "flat" or "unverified".
+        source: where the Hessian comes from: "derivatives", "differences" or "component".
+        found_at: evaluations made when it was found.
+        standard_error: of the value, for noisy functions.
+    """
+
+    gradient: NDArray[np.float64]
+    hessian: NDArray[np.float64]
+    active: NDArray[np.bool_]
+    kind: str
+    source: str
+    found_at: int
+    standard_error: float = 0.0
+
+
+@stored
+@dataclass
+class Archive:
+    """Frozen components: a mode m_j with value l_j and precision A_j = -Hessian, which is Laplace's approximation.
+
+    Attributes:
+        box: the domain, for distances.
+        components: means (J, d) and factors of the precisions.
+        values: l_j, (J,), to be maximised.
+        found: what else is known of each.
+        hits: launches that ended in each mode, (J,).
+        even_hits: those of them that began at evenly spread starts, (J,): what coverage is estimated from.
+        picks: how often a launch began near each mode, (J,).
+    """
+
+    box: Box
+    components: GaussianComponents = field(init=False)
+    values: NDArray[np.float64] = field(init=False)
+    found: list[Found] = field(default_factory=list)
+    hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    even_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    picks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        d = self.box.d
+        self.components = GaussianComponents(np.zeros((0, d)), Factors(np.zeros((0, d, d)), np.zeros((0, d, d))))
+        self.values = np.zeros(0)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        return self.components.mu
+
+    @property
+    def best(self) -> float:
+        """The best value of a mode, -inf without any."""
+        return float(self.values.max()) if len(self) else -np.inf
+
+    def add(self, point: NDArray[np.float64], value: float, found: Found) -> int:
+        """Freeze a mode; its number is returned."""
+        covariance = np.linalg.inv(precision(found.hessian, found.active))
+        new = _FULL.start(covariance[None])
+        mu, factors = self.components
+        self.components = GaussianComponents(
+            np.concatenate([mu, point[None]]),
+            Factors(np.concatenate([factors.C, new.C]), np.concatenate([factors.A, new.A])),
+        )
+        self.values = np.append(self.values, value)
+        self.found.append(found)
+        self.hits, self.even_hits, self.picks = (np.append(a, 0) for a in (self.hits, self.even_hits, self.picks))
+        return len(self.values) - 1
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Forget the modes that are not chosen."""
+        mu, factors = self.components
+        self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
+        self.values = self.values[chosen]
+        self.found = [found for found, is_kept in zip(self.found, chosen, strict=True) if is_kept]
+        self.hits, self.even_hits, self.picks = (a[chosen] for a in (self.hits, self.even_hits, self.picks))
+
+    def hit(self, mode: int, is_even: bool) -> None:
+        """A launch ended in this mode."""
+        self.hits[mode] += 1
+        self.even_hits[mode] += is_even
+
+    def whitened(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """C_j^T (z_n - m_j) as (J, N, d): their squared lengths are |z_n - m_j|^2 in the metric A_j."""
+        apart = self.box.difference(points[None], self.means[:, None])
+        return _FULL.whiten(self.components.factors, apart)
+
+    def nearest(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The nearest mode to every point and the distance (root mean square over coordinates); wants a mode."""
+        apart = self.box.difference(points[:, None], self.means[None])
+        squared = np.einsum("njd,njd->nj", apart, apart)
+        which = squared.argmin(axis=1)
+        return which, np.sqrt(squared[np.arange(len(points)), which] / max(1, self.box.d))
+
+
+def precision(hessian: NDArray[np.float64], active: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """-Hessian made positive definite: eigenvalues at least a thousandth of the largest, absolute on a boundary."""
+    eigenvalues, vectors = np.linalg.eigh(-hessian)
+    if active.any():
+        eigenvalues = np.abs(eigenvalues)
+    eigenvalues = np.maximum(eigenvalues, _FLOOR * max(eigenvalues.max(initial=0.0), _TINY))
+    return (vectors * eigenvalues) @ vectors.T

@@ -1,0 +1,80 @@
+"""Derivatives from differences of values or of gradients, at points that stay inside the box."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+GRADIENT_STEP = 1e-7  # of the box: the error of a mode's position is half of it
+CURVATURE_STEP = 1e-3  # of the box, at most
+
+
+def inward(points: Array, steps: Array, lower: Array, upper: Array) -> Array:
+    """Signed steps (n, d) along each coordinate that do not leave the box: backward where forward would."""
+    return np.where(points + steps > upper, -steps, steps)
+
+
+def gradient_points(points: Array, steps: Array) -> Array:
+    """Points (n, d, d), each moved along one coordinate."""
+    return points[:, None, :] + steps[:, :, None] * np.eye(points.shape[1])
+
+
+def gradient(points: Array, values: Array, moved: Array, moved_values: Array) -> Array:
+    """Forward differences (n, d). The steps are those that were made in floating point."""
+    i = np.arange(points.shape[1])
+    made = moved[:, i, i] - points
+    return (moved_values - values[:, None]) / made
+
+
+@cache
+def _pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(d, 1)
+
+
+def curvature_size(d: int) -> int:
+    """How many points `curvature_points` gives for one point."""
+    return 2 * d + d * (d - 1) // 2
+
+
+def curvature_points(points: Array, steps: Array, lower: Array, upper: Array) -> Array:
+    """Points (n, 2 d + d (d - 1) / 2, d) for a whole quadratic model: two along each coordinate, one for each pair.
+
+    Away from the bounds the two lie on both sides; next to one both lie inward, one and two steps away.
+    """
+    d = points.shape[1]
+    first = inward(points, steps, lower, upper)
+    is_cramped = (points - steps < lower) | (points + steps > upper)
+    second = np.where(is_cramped, 2.0 * first, -first)
+    basis = np.eye(d)
+    i, j = _pairs(d)
+    cross = first[:, i, None] * basis[i] + first[:, j, None] * basis[j]
+    return points[:, None, :] + np.concatenate([first[:, :, None] * basis, second[:, :, None] * basis, cross], axis=1)
+
+
+def curvature(points: Array, values: Array, moved: Array, moved_values: Array) -> tuple[Array, Array]:
+    """Gradients (n, d) and Hessians (n, d, d) of the quadratics through the points of `curvature_points`."""
+    n, d = points.shape
+    axis = np.arange(d)
+    a = moved[:, axis, axis] - points
+    b = moved[:, d + axis, axis] - points
+    rise_a = moved_values[:, :d] - values[:, None]
+    rise_b = moved_values[:, d : 2 * d] - values[:, None]
+    H = np.empty((n, d, d))
+    H[:, axis, axis] = 2.0 * (rise_a / a - rise_b / b) / (a - b)
+    slope = rise_a / a - 0.5 * a * H[:, axis, axis]
+    i, j = _pairs(d)
+    rise = moved_values[:, 2 * d :] - values[:, None]
+    H[:, i, j] = H[:, j, i] = (rise - rise_a[:, i] - rise_a[:, j]) / (a[:, i] * a[:, j])
+    return slope, H
+
+
+def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:
+    """Hessians (n, d, d) from gradients (n, d, d) at points moved along one coordinate each, symmetrised."""
+    axis = np.arange(points.shape[1])
+    made = moved[:, axis, axis] - points
+    rows = (moved_gradients - gradients[:, None, :]) / made[:, :, None]
+    return 0.5 * (rows + rows.swapaxes(1, 2))

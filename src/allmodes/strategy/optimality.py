@@ -1,0 +1,86 @@
+"""Is a converged component an optimum, and a new one? A handful of evaluations around it and towards the nearest mode."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.strategy.archive import Found
+
+_STEPS = 3.0  # standard deviations between the centre and its checks: differences above rounding, still local
+_BETWEEN = 5  # points on the way to the nearest mode
+_NEAR_BOUND = 6.0  # standard deviations within which a coordinate is taken to be on its bound
+_MOST_NEAR = 1e-3  # and never farther than this, for components that stayed wide on a plateau
+
+Floats = NDArray[np.float64]
+
+
+class Verdict(NamedTuple):
+    """Whether the centre is an optimum, whether it is on the nearest mode's hill, and what was measured."""
+
+    is_optimum: bool
+    is_known: bool
+    point: Floats
+    value: float
+    found: Found
+
+
+def check_points(box: Box, best: Floats, mean: Floats, factor: Floats, mode: Floats | None) -> Floats:
+    """The points to evaluate for `judge`: the mean, two on each axis of the component, those towards the mode.
+
+    Args:
+        best: the best point (d,).
+        mean: of the component (d,).
+        factor: s A (d, d), whose columns are the axes.
+        mode: the nearest known mode (d,), if there is any.
+    """
+    middle = _on_bounds(box, box.reflect(mean), factor)[0]
+    axes = _STEPS * factor.T
+    points = [middle[None], best + axes, best - axes]
+    if mode is not None:
+        shares = np.arange(1, _BETWEEN + 1)[:, None] / (_BETWEEN + 1)
+        points.append(best + shares * box.difference(mode, best))
+    return box.reflect(np.concatenate(points))
+
+
+def judge(
+    box: Box, best: Floats, value: float, mean: Floats, factor: Floats, mode_value: float, tolerance: float,
+    values: Floats, found_at: int,
+) -> Verdict:  # fmt: skip
+    """What the values at `check_points` say; smaller differences than the tolerance say nothing."""
+    d = box.d
+    middle, is_active = _on_bounds(box, box.reflect(mean), factor)
+    plus, minus, between = values[1 : d + 1], values[d + 1 : 2 * d + 1], values[2 * d + 1 :]
+    is_optimum = bool(max(plus.max(initial=-np.inf), minus.max(initial=-np.inf)) <= value + tolerance)
+    is_known = bool(len(between) and (between >= min(value, mode_value) - tolerance).all())
+    gradient, hessian = _derivatives(factor, value, plus, minus)
+    if values[0] >= value:
+        best, value = middle, float(values[0])
+    else:
+        best, is_active = _on_bounds(box, best, np.zeros((d, d)))
+    gradient = np.where(is_active, gradient, 0.0)  # beyond the bounds points are mirrored: no slope is seen there
+    kind = "boundary" if is_active.any() else "flat" if not hessian.any() else "optimum"
+    return Verdict(is_optimum, is_known, best, value, Found(gradient, hessian, is_active, kind, "component", found_at))
+
+
+def _derivatives(factor: Floats, value: float, plus: Floats, minus: Floats) -> tuple[Floats, Floats]:
+    """Gradient and Hessian from differences along the component's axes, which are conjugate where it has converged."""
+    d = len(factor)
+    slopes, bends = (plus - minus) / (2 * _STEPS), (plus + minus - 2 * value) / _STEPS**2
+    with np.errstate(all="ignore"):
+        inverse = np.linalg.pinv(factor, rcond=0.0)
+        gradient, hessian = inverse.T @ slopes, (inverse.T * np.minimum(bends, 0.0)) @ inverse
+    if not (np.isfinite(hessian).all() and np.isfinite(gradient).all()):
+        return np.zeros(d), np.zeros((d, d))
+    return gradient, (hessian + hessian.T) / 2
+
+
+def _on_bounds(box: Box, point: Floats, factor: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """The point with coordinates that are next to a bound put on it, and which those are."""
+    near = np.minimum(_MOST_NEAR, _NEAR_BOUND * np.sqrt((factor**2).sum(axis=1)))
+    is_low, is_high = point - box.lower_unit <= near, box.upper_unit - point <= near
+    point = np.where(is_low, box.lower_unit, np.where(is_high, box.upper_unit, point))
+    return point, is_low | is_high

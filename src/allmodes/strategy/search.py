@@ -1,0 +1,68 @@
+"""What all ways of searching share: the domain, the archive, random numbers, what is known of the function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.storage import stored
+from allmodes.strategy.archive import Archive
+
+_MOST_LEVELS = 4096  # values of even starts kept for the level and the scale of the function
+
+
+@stored
+@dataclass
+class Search:
+    """Shared state of a search.
+
+    Attributes:
+        box: the domain.
+        archive: modes found.
+        rng: all randomness.
+        order: 0 values, 1 gradients too, 2 Hessians too.
+        is_global: whether only the best modes count.
+        xtol: wanted accuracy of positions, as a share of the box.
+        noise: standard deviation of a value; 0 for exact functions.
+        nfev: evaluations made, kept by the finder; up to date in `tell`.
+        maxfev: the budget.
+        level, scale: median and interquartile range of the function over evenly spread points.
+        best_point, best_value: the best point evaluated.
+    """
+
+    box: Box
+    archive: Archive
+    rng: np.random.Generator
+    order: int = 0
+    is_global: bool = False
+    xtol: float = 1e-6
+    noise: float = 0.0
+    nfev: int = 0
+    maxfev: int = 10_000
+    levels: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    level: float = 0.0
+    scale: float = 0.0
+    best_point: NDArray[np.float64] | None = None
+    best_value: float = -np.inf
+
+    def add_levels(self, values: NDArray[np.float64]) -> None:
+        """Values at evenly spread points."""
+        finite = values[np.isfinite(values)]
+        if len(finite) == 0 or len(self.levels) >= _MOST_LEVELS:
+            return
+        self.levels = np.append(self.levels, finite)
+        low, self.level, high = np.quantile(self.levels, [0.25, 0.5, 0.75])
+        self.scale = float(high - low)
+
+    @property
+    def tie(self) -> float:
+        """Values closer than this are equally good."""
+        return 1e-7 * self.scale + 1e-12 * abs(self.archive.best if len(self.archive) else 0.0) + 3.0 * self.noise
+
+    @property
+    def rounding(self) -> float:
+        """Differences of values that mean nothing."""
+        return 1e-11 * self.scale + 1e-14 * abs(self.best_value if np.isfinite(self.best_value) else 0.0)

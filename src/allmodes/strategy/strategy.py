@@ -1,0 +1,38 @@
+"""What every way of searching has in common: ask where to evaluate, tell what was found there."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective import VALUE, Evaluation, Needs
+
+
+class Request(NamedTuple):
+    """Points (N, d) of one round, in unit coordinates and inside the box, and which derivatives are wanted there."""
+
+    points: NDArray[np.float64]
+    needs: Needs = VALUE
+
+
+class Strategy(ABC):
+    """A way of searching. All state is plain data, so that a search can be saved and resumed."""
+
+    @abstractmethod
+    def ask(self) -> Request:
+        """The points of the next round. None means that there is nothing left to do."""
+
+    @abstractmethod
+    def tell(self, evaluation: Evaluation) -> None:
+        """What came of the points last asked for, all of them, in their order.
+
+        Values are to be maximised; a point at which the function failed has the value -inf and derivatives of NaN.
+        """
+
+    @property
+    @abstractmethod
+    def ending(self) -> str:
+        """Why the search is over, in words; empty while it goes on."""

@@ -1,0 +1,104 @@
+"""Steps of many trust-region ascents at once, in the eigenbasis of their quadratic models."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_SECULAR_STEPS = 4  # Newton steps on the secular equation; three give a length within a few per cent
+_TINY = 1e-300
+
+
+class Model(NamedTuple):
+    """Quadratic models f + g s + s^T H s / 2 of n launches, coordinates held by a bound taken out.
+
+    g (n, d) is zero and H (n, d, d) diagonal -1 in coordinates that are held; eigenvalues ascend.
+    """
+
+    g: Array
+    eigenvalues: Array
+    vectors: Array
+    held: NDArray[np.bool_]
+
+    def newton(self) -> Array:
+        """The step to the top of the model, (n, d); meaningful where the model has one."""
+        rotated = (self.g[:, None, :] @ self.vectors)[:, 0]
+        return (self.vectors @ (rotated / np.minimum(self.eigenvalues, -_TINY) * -1.0)[..., None])[..., 0]
+
+    def is_concave(self) -> NDArray[np.bool_]:
+        return self.eigenvalues[:, -1] < 0.0
+
+
+def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model:
+    """Models at points (n, d), with the coordinates held where a bound stops the ascent."""
+    held = ((point <= lower) & (g < 0.0)) | ((point >= upper) & (g > 0.0))
+    if held.any():
+        g = np.where(held, 0.0, g)
+        H = np.where(held[:, :, None] | held[:, None, :], 0.0, H)
+        n, i = np.nonzero(held)
+        # Held coordinates get the mildest curvature there is: they neither bend the rest nor look like a flat direction.
+        H[n, i, i] = -np.maximum(np.abs(H).max(axis=(1, 2)), _TINY)[n]
+    eigenvalues, vectors = np.linalg.eigh(H)
+    return Model(g, eigenvalues, vectors, held)
+
+
+def step(model: Model, radius: Array) -> Array:
+    """The best step within the radius (n,) for every model, (n, d).
+
+    Where the top of the model is farther, s = (mu - H)^-1 g with mu such that |s| = radius, by Newton's method on the
+    secular equation 1/|s| = 1/radius, which converges monotonically from the left bound.
+    """
+    lam = model.eigenvalues
+    rotated = (model.g[:, None, :] @ model.vectors)[:, 0]
+    top = lam[:, -1]
+    s = rotated / np.maximum(-lam, _TINY)
+    is_far = ~((top < 0.0) & (np.einsum("nd,nd->n", s, s) <= radius * radius))
+    if is_far.any():
+        s[is_far] = _on_sphere(lam[is_far], rotated[is_far], radius[is_far])
+    return (model.vectors @ s[..., None])[..., 0]
+
+
+def _on_sphere(lam: Array, rotated: Array, radius: Array) -> Array:
+    top = lam[:, -1]
+    spread = np.abs(lam).max(axis=1)
+    mu = np.maximum(0.0, (lam + np.abs(rotated) / radius[:, None]).max(axis=1))
+    mu = np.maximum(mu, top + 1e-12 * spread + _TINY)
+    for _ in range(_SECULAR_STEPS):
+        gap = mu[:, None] - lam
+        s = rotated / gap
+        squared = np.einsum("nd,nd->n", s, s)
+        length = np.sqrt(squared)
+        slope = np.einsum("nd,nd->n", s, s / gap)
+        mu = mu + np.maximum(0.0, (length / radius - 1.0)) * squared / np.maximum(slope, _TINY)
+    s = rotated / (mu[:, None] - lam)
+    length = np.sqrt(np.einsum("nd,nd->n", s, s))
+    s *= np.minimum(1.0, radius / np.maximum(length, _TINY))[:, None]
+    # The hard case, a saddle seen along its ridge: what is missing in length goes along the steepest upward curve.
+    is_hard = (length < 0.8 * radius) & (top > 0.0)
+    missing = np.sqrt(np.maximum(radius**2 - length**2, 0.0))
+    s[:, -1] += np.where(is_hard, np.where(rotated[:, -1] < 0.0, -missing, missing), 0.0)
+    return s
+
+
+def gain(g: Array, H: Array, s: Array) -> Array:
+    """g s + s^T H s / 2."""
+    return np.einsum("nd,nd->n", g + 0.5 * (H @ s[..., None])[..., 0], s)
+
+
+def rank_one(H: Array, s: Array, change: Array) -> Array:
+    """Symmetric rank-one update of models H to a change of gradient along s, skipped where it would blow up."""
+    residual = change - (H @ s[..., None])[..., 0]
+    along = np.einsum("nd,nd->n", residual, s)
+    size = np.sqrt(np.einsum("nd,nd->n", residual, residual) * np.einsum("nd,nd->n", s, s))
+    factor = np.where(np.abs(along) > 1e-8 * size, 1.0 / np.where(along == 0.0, 1.0, along), 0.0)
+    return H + factor[:, None, None] * residual[:, :, None] * residual[:, None, :]
+
+
+def match_value(H: Array, s: Array, missing: Array) -> Array:
+    """The smallest change of models H along s that raises their value at s by `missing`."""
+    squared = np.einsum("nd,nd->n", s, s)
+    return H + (2.0 * missing / np.maximum(squared, _TINY) ** 2)[:, None, None] * s[:, :, None] * s[:, None, :]
