@@ -94,12 +94,13 @@ def multistart_lbfgsb(
     finds = Finds(problem, max_evaluations)
     calls = Calls(problem)
     low, high = problem.bounds.T
-    function = calls.value_and_gradient if derivatives else calls.value
+    options: dict[str, Any] = {"method": "L-BFGS-B", "bounds": list(zip(low, high, strict=True))}
     while calls.count < max_evaluations and not finds.is_complete:
         start = rng.uniform(low, high)
-        end = scipy.optimize.minimize(
-            function, start, jac=True if derivatives else None, method="L-BFGS-B", bounds=problem.bounds
-        )
+        if derivatives:
+            end = scipy.optimize.minimize(calls.value_and_gradient, start, jac=True, **options)
+        else:
+            end = scipy.optimize.minimize(calls.value, start, **options)
         finds.add(end.x, calls.count)
     return finds.counts
 
@@ -116,7 +117,7 @@ def shgo(problem: Problem, max_evaluations: int) -> Floats:
         calls = Calls(problem)
         result: Any = scipy.optimize.shgo(
             calls.value,
-            problem.bounds,
+            scipy.optimize.Bounds(*problem.bounds.T),
             n=size,
             sampling_method="sobol",
             minimizer_kwargs={"method": "L-BFGS-B", "jac": calls.gradient},

@@ -14,15 +14,21 @@ from allmodes.annealing import (
     utilities,
 )
 from allmodes.engine import Run, Runs, Trace, anneal
+from allmodes.finder import ModeFinder
+from allmodes.finding import find_maxima, find_minima
 from allmodes.mixture import covariances, families
 from allmodes.objective import Objective
+from allmodes.result import Mode, Result
 from allmodes.status import Status
 
 __version__ = _version("allmodes")
 
 __all__ = [
     "Algorithm",
+    "Mode",
+    "ModeFinder",
     "Objective",
+    "Result",
     "Run",
     "Runs",
     "Status",
@@ -32,6 +38,8 @@ __all__ = [
     "covariances",
     "estimators",
     "families",
+    "find_maxima",
+    "find_minima",
     "presets",
     "problems",
     "proposals",

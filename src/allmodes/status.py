@@ -12,11 +12,17 @@ class Status(IntEnum):
     CONVERGED = 1
     BUDGET_SPENT = 2
     STOPPED = 3
+    NOTHING_NEW = 4
+    ENOUGH_MODES = 5
+    TIME_SPENT = 6
+    RUNNING = 7
     INTERRUPTED = -1
     OBJECTIVE_NOT_FINITE = -2
     LEFT_DOMAIN = -3
     DIVERGED = -4
     PRIOR_NOT_FINITE = -5
+    ALL_FAILED = -6
+    NO_MODE = -7
 
     def __str__(self) -> str:
         return self.name
@@ -38,11 +44,24 @@ class Status(IntEnum):
 _MESSAGES = {
     Status.STEPS_DONE: ("All steps were done.", ""),
     Status.CONVERGED: ("The means moved less than the tolerance in one step.", ""),
-    Status.BUDGET_SPENT: ("Another step would exceed max_evaluations.", ""),
+    Status.BUDGET_SPENT: ("The budget of evaluations is spent.", ""),
     Status.STOPPED: ("The callback asked to stop.", ""),
+    Status.NOTHING_NEW: ("Another launch would hardly find anything new.", ""),
+    Status.ENOUGH_MODES: ("As many modes as were asked for are found.", ""),
+    Status.TIME_SPENT: ("The time is spent.", ""),
+    Status.RUNNING: ("The search goes on.", ""),
+    Status.ALL_FAILED: (
+        "The function gave no finite value at any point.",
+        "Look at result.failures, and call the function yourself at one of these points.",
+    ),
+    Status.NO_MODE: (
+        "The search ended without a mode; x is the best point evaluated.",
+        "Allow more evaluations (maxfev). A function without a lower bound inside the box has no mode to be found; "
+        "a rough one wants method=\"black-box\".",
+    ),
     Status.INTERRUPTED: (
-        "Interrupted from the keyboard; this is the mixture of the last finished step.",
-        "To go on from here pass mixture=run.mixture and first_step=run.nit + 1.",
+        "Interrupted from the keyboard; this is what was found so far.",
+        "A run of anneal goes on with mixture=run.mixture and first_step=run.nit + 1.",
     ),
     Status.OBJECTIVE_NOT_FINITE: (
         "The objective returned a value or derivative that is not finite; this is the mixture before that step.",

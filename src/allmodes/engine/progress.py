@@ -1,17 +1,14 @@
-"""One line on stderr that says how far a run is."""
+"""What is shown and told of a run while it lasts."""
 
 from __future__ import annotations
 
-import sys
-import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-_FIRST_AFTER = 2.0  # seconds; a shorter run shows nothing
-_EVERY = 0.2
+from allmodes.terminal import Line
 
 
 class Snapshot(NamedTuple):
@@ -27,29 +24,26 @@ class Snapshot(NamedTuple):
 
 @dataclass
 class ProgressLine:
-    """Rewrites one line while runs last, and wipes it at the end. `offset` are the steps of runs already done."""
+    """Says how far runs are. `offset` are the steps of runs already done."""
 
     label: str
     steps: int
     is_shown: bool
     offset: int = 0
-    started: float = field(default_factory=time.monotonic)
-    last: float = 0.0
+    line: Line = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.line = Line(self.is_shown)
 
     def update(self, step: int, temperature: float, best_value: float) -> None:
-        if not self.is_shown:
-            return
-        elapsed = time.monotonic() - self.started
-        if elapsed < _FIRST_AFTER or elapsed - self.last < _EVERY:
-            return
-        self.last = elapsed
         step += self.offset
-        left = elapsed / max(step, 1) * (self.steps - step)
-        text = f"{self.label}  {step}/{self.steps} steps  temperature {temperature:.2g}  best {best_value:.5g}"
-        sys.stderr.write(f"\r{text}  {left:.0f} s left"[:79].ljust(79))
-        sys.stderr.flush()
+
+        def text(elapsed: float) -> str:
+            left = elapsed / max(step, 1) * (self.steps - step)
+            state = f"{step}/{self.steps} steps  temperature {temperature:.2g}  best {best_value:.5g}"
+            return f"{self.label}  {state}  {left:.0f} s left"
+
+        self.line.show(text)
 
     def close(self) -> None:
-        if self.last:
-            sys.stderr.write("\r" + " " * 79 + "\r")
-            sys.stderr.flush()
+        self.line.close()

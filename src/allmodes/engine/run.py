@@ -80,8 +80,8 @@ class Run:
         order = np.argsort(-self.weights, kind="stable")
         spread = np.sqrt(np.trace(self.covariances, axis1=-2, axis2=-1) / d)
         lines = [
-            *_wrapped(f"{self.algorithm.name}: {self.nit} steps, {self.nfev} evaluations, {K} components in {d}-d"),
-            *_wrapped(f"status {self.status.name}: {self.message}"),
+            *wrapped(f"{self.algorithm.name}: {self.nit} steps, {self.nfev} evaluations, {K} components in {d}-d"),
+            *wrapped(f"status {self.status.name}: {self.message}"),
             f"best value {self.best_value:.6g}",
             "",
             f"{'weight':>8}  {'spread':>8}  mean",
@@ -95,7 +95,7 @@ class Run:
         return "\n".join(lines)
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
     """Lines that fit a terminal of 80 columns."""
     return textwrap.wrap(text, 79, subsequent_indent="  ")
 

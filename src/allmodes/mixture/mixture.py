@@ -11,11 +11,13 @@ from allmodes.arrays import Array, logsumexp, logsumexp_and_shares, map_leaves, 
 from allmodes.mixture.families.family import Family
 from allmodes.mixture.families.gaussian import Gaussian
 from allmodes.objective import Evaluation, Needs
+from allmodes.storage import stored
 
 # Numbers in one temporary array (points times components times dimensions) before the points are taken in blocks.
 LARGEST_TEMPORARY = 2**21
 
 
+@stored
 class Mixture(NamedTuple):
     """What the next step needs: log-ratios v_k = log(pi_k / pi_K), (K,) with v_K = 0, and the components."""
 

@@ -44,7 +44,7 @@ class Coverage:
     def __str__(self) -> str:
         if not self.launches:
             return "nothing is known about modes not found: no launch began at an evenly spread start"
-        found = f"{_count(self.launches, 'launch', 'launches')}, {_count(self.singletons, 'mode', 'modes')} found once"
+        found = f"{counted(self.launches, 'launch', 'launches')}, {counted(self.singletons, 'mode')} found once"
         return (
             f"another launch finds a new mode with a chance of about {_percent(self.missing)}, at most "
             f"{_percent(self.upper)} ({found})"
@@ -56,7 +56,7 @@ def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
 
     The bound is the larger one of f_1 / n + 1.96 sqrt(f_1 (1 - f_1 / n) + 2 f_2) / n and Clopper and Pearson's for f_1
     successes in n trials, which says about 3 / n when nothing was found once. For basins of equal, harmonic and
-    geometric sizes, and for one tiny basin among equal ones, it holds in 92 % of searches at least, 97 % on average.
+    geometric sizes, and for one tiny basin among equal ones, it holds in 92 % of searches at least, 98 % on average.
 
     Args:
         hits: for every mode the number of launches from evenly spread starts that ended in it, (J,). Zero is allowed,
@@ -79,13 +79,12 @@ def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
     return Coverage(n, once, missing, min(1.0, max(exact, float(missing + _STANDARD_ERRORS * error))))
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def counted(number: int, one: str, many: str = "") -> str:
+    """The number with its noun: `1 mode`, `2 modes`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _percent(share: float) -> str:
-    """Two digits where they say something, and never 0 for what is not."""
+    """Two digits."""
     percent = 100.0 * share
-    if 0.0 < percent < 0.1:
-        return "less than 0.1 %"
-    return f"{percent:.0f} %" if percent >= 10.0 or percent == 0.0 else f"{percent:.1f} %"
+    return f"{percent:.0f} %" if percent >= 10.0 else f"{percent:.2g} %"

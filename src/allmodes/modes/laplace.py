@@ -15,15 +15,17 @@ from allmodes.arrays import logsumexp
 from allmodes.checks import number
 
 _FLOOR = 1e-3  # smallest eigenvalue in a weight, as a share of the mode's largest: as frozen components have it
+_ROUNDING = 1e-13  # error of computed eigenvalues, as a share of the largest, for up to some hundred dimensions
 _SHARE_OF_SPREAD = 0.01  # the default temperature: low enough to tell good modes from poor ones
 
 Floats = NDArray[np.float64]
 
 
-def flatness(eigenvalues: Floats) -> Any:
+def flatness(eigenvalues: Floats, tolerance: float = _ROUNDING) -> Any:
     """zeta = |prod_j lambda_j|^(-1/d), large for flat modes; eigenvalues (..., d) of Hessians to zeta (...).
 
-    Infinite for a degenerate mode, whose smallest eigenvalue is zero up to rounding; NaN where one is not known.
+    Infinite for a degenerate mode, whose smallest eigenvalue is below `tolerance` times its largest; NaN where one is
+    not known. Weights at low temperatures go with zeta^(d/2). (The paper says with zeta; its formula is right.)
 
     Paper: sub:interpretation_weights
 
@@ -31,14 +33,13 @@ def flatness(eigenvalues: Floats) -> Any:
     0.25
     """
     sizes = np.abs(np.asarray(eigenvalues, dtype=np.float64))
-    d = sizes.shape[-1]
-    if d == 0:
+    if sizes.shape[-1] == 0:
         return np.full(sizes.shape[:-1], np.nan)[()]
-    rounding = d * np.finfo(np.float64).eps * sizes.max(axis=-1)
     with np.errstate(divide="ignore", over="ignore"):
         zeta = np.exp(-np.log(sizes).mean(axis=-1))
     is_known = ~np.isnan(sizes).any(axis=-1)
-    return np.where(is_known & (sizes.min(axis=-1) <= rounding), np.inf, zeta)[()]
+    is_degenerate = is_known & (sizes.min(axis=-1) <= tolerance * sizes.max(axis=-1))
+    return np.where(is_degenerate, np.inf, zeta)[()]
 
 
 def log_weights(
@@ -64,7 +65,7 @@ def log_weights(
             coordinates, and the curvature along the others in theirs (zero if it is not known).
         temperature: omega.
         is_free: which coordinates are not at a bound, (J, d); all, by default.
-        slopes: derivatives of l, (J, d); read where a coordinate is at a bound.
+        slopes: derivatives of l, (J, d), read where a coordinate is at a bound; needed with `is_free`.
 
     Paper: lem:limit_cfi, th:laplace
 
@@ -72,14 +73,10 @@ def log_weights(
     array([0.667, 0.333])
     """
     omega = number("temperature", temperature, above=0.0)
-    values = np.asarray(values, dtype=np.float64)
-    eigenvalues = _floored(np.asarray(eigenvalues, dtype=np.float64))
-    _check(values, eigenvalues, is_free, slopes)
+    values, eigenvalues = _checked(values, eigenvalues)
     log_widths = 0.5 * (np.log(2.0 * np.pi) + np.log(omega) - np.log(eigenvalues))
     if is_free is not None:
-        s = np.zeros_like(eigenvalues) if slopes is None else np.where(is_free, 0.0, np.abs(slopes))
-        steepness = s / (np.sqrt(2.0) * np.sqrt(omega) * np.sqrt(eigenvalues))  # roots apart: a product may overflow
-        log_widths += np.where(is_free, 0.0, np.log(0.5 * erfcx(steepness)))
+        log_widths += _log_one_sided(eigenvalues, omega, is_free, slopes)
     return _normalised(_scaled(values, omega) + log_widths.sum(axis=-1))
 
 
@@ -95,9 +92,7 @@ def limit_weights(values: Floats, eigenvalues: Floats, tolerance: float) -> Floa
     array([0.667, 0.333, 0.   ])
     """
     tolerance = number("tolerance", tolerance, at_least=0.0)
-    values = np.asarray(values, dtype=np.float64)
-    eigenvalues = _floored(np.asarray(eigenvalues, dtype=np.float64))
-    _check(values, eigenvalues, None, None)
+    values, eigenvalues = _checked(values, eigenvalues)
     is_global = values >= np.nanmax(values, initial=-np.inf) - tolerance
     log_shares = np.where(is_global, -0.5 * np.log(eigenvalues).sum(axis=-1), -np.inf)
     return np.exp(_normalised(np.where(np.isnan(values), np.nan, log_shares)))
@@ -131,11 +126,23 @@ def _normalised(log_shares: Floats) -> Floats:
     return log_shares - logsumexp(log_shares[is_known]) if is_known.any() else log_shares
 
 
-def _check(values: Floats, eigenvalues: Floats, is_free: Any, slopes: Any) -> None:
-    if values.ndim != 1 or eigenvalues.ndim != 2 or len(values) != len(eigenvalues):
-        raise ValueError(
-            f"values has shape {values.shape} and eigenvalues {eigenvalues.shape}; wanted (J,) and (J, d), one row per mode."
-        )
+def _log_one_sided(eigenvalues: Floats, omega: float, is_free: Any, slopes: Any) -> Floats:
+    """Logarithm of the one-sided integral as a share of the full Gaussian one; 0 for free coordinates."""
+    if slopes is None:
+        raise ValueError("slopes is missing; modes with coordinates at bounds (is_free) need the derivatives there.")
     for name, given in (("is_free", is_free), ("slopes", slopes)):
-        if given is not None and np.shape(given) != eigenvalues.shape:
+        if np.shape(given) != eigenvalues.shape:
             raise ValueError(f"{name} has shape {np.shape(given)}; wanted that of eigenvalues, {eigenvalues.shape}.")
+    with np.errstate(over="ignore", divide="ignore"):  # a slope without end leaves no weight: log 0 = -inf
+        # roots apart: their product may overflow
+        steepness = np.where(is_free, 0.0, np.abs(slopes)) / np.sqrt(eigenvalues) / np.sqrt(2.0 * omega)
+        return np.where(is_free, 0.0, np.log(0.5 * erfcx(steepness)))
+
+
+def _checked(values: Floats, eigenvalues: Floats) -> tuple[Floats, Floats]:
+    """Values, NaN where they are not finite, and floored sizes of eigenvalues."""
+    values, eigenvalues = np.asarray(values, dtype=np.float64), np.asarray(eigenvalues, dtype=np.float64)
+    if values.ndim != 1 or eigenvalues.ndim != 2 or len(values) != len(eigenvalues):
+        found = f"values has shape {values.shape} and eigenvalues {eigenvalues.shape}"
+        raise ValueError(f"{found}; wanted (J,) and (J, d), one row per mode.")
+    return np.where(np.isfinite(values), values, np.nan), _floored(eigenvalues)

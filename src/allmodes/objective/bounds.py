@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from allmodes.checks import real_array
 from allmodes.objective.bounds_given import check_order, inside, periodic_coordinates, sides, start_region
+from allmodes.storage import stored
 
 _LARGEST = float(np.finfo(np.float64).max)
 
 Floats = NDArray[np.float64]
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class Box:
     """Bounds of the D coordinates x of the user, and the map to the d unit coordinates z of the solver.

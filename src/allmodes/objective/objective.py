@@ -71,18 +71,21 @@ class Objective:
         return result
 
 
-class BadReturn(ValueError, TypeError):
+class BadReturnError(ValueError, TypeError):
     """What a user's function returned is not real numbers of the right shape."""
 
 
 def checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
-    """What the function `name` returned for `what`, as float64 of this shape; BadReturn where that cannot be."""
+    """What the function `name` returned for `what`, as float64 of this shape; BadReturnError where that cannot be."""
     if given is None:
-        raise BadReturn(f"{name} returned None for {what}; real numbers were wanted. Is a return missing?")
-    array = np.asarray(given)
+        raise BadReturnError(f"{name} returned None for {what}; real numbers were wanted. Is a return missing?")
+    try:
+        array = np.asarray(given)
+    except ValueError as error:  # rows of different lengths
+        raise BadReturnError(f"{name} returned no array of numbers for {what} ({error}).") from error
     if array.dtype.kind not in "buif":
-        raise BadReturn(f"{name} returned dtype {array.dtype} for {what}; real numbers were wanted.")
+        raise BadReturnError(f"{name} returned dtype {array.dtype} for {what}; real numbers were wanted.")
     if array.shape != shape and not (shape == () and array.size == 1):
         hint = " With vectorized=True it must take all points at once." if what != "one point" else ""
-        raise BadReturn(f"{name} returned shape {array.shape} for {what}; {shape} was wanted.{hint}")
+        raise BadReturnError(f"{name} returned shape {array.shape} for {what}; {shape} was wanted.{hint}")
     return np.asarray(array.reshape(shape), dtype=np.float64)

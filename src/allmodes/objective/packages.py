@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from allmodes.objective.autodiff import compiled
 from allmodes.objective.evaluation import Evaluation, Needs
 from allmodes.objective.objective import Objective
-from allmodes.objective.parts import GRADIENT_NAME, HESSIAN_NAME, VALUE_NAME, Part
+from allmodes.objective.parts import GRADIENT_NAME, HESSIAN_NAME, VALUE_NAME, Counts
 
 PACKAGES = ("jax", "torch", "autograd")
 
@@ -41,7 +41,7 @@ class Single:
 
 
 @dataclass(frozen=True)
-class JaxPart(Part):
+class JaxPart:
     """A function written in JAX: compiled for a few batch sizes, with the derivatives JAX derives from it.
 
     Batches are filled up to powers of two by repeating a point: JAX compiles once for each size it meets.
@@ -65,9 +65,13 @@ class JaxPart(Part):
         found = self._compiled[needs](x[rows])
         return {name: part[:N] for name, part in found._asdict().items() if part is not None}
 
+    def cost(self, wanted: Needs) -> Counts:
+        """One of each."""
+        return Counts.of(wanted & self.provides)
+
 
 @dataclass(frozen=True)
-class TorchPart(Part):
+class TorchPart:
     """A function written in PyTorch; all points at once where torch.func.vmap can, one by one where it cannot."""
 
     function: Single
@@ -85,6 +89,10 @@ class TorchPart(Part):
             rows = [self._one(point, wanted) for point in points]
             found = {name: torch.stack([row[name] for row in rows]) for name in rows[0]}
         return {name: part.detach().cpu().numpy() for name, part in found.items()}
+
+    def cost(self, wanted: Needs) -> Counts:
+        """One of each."""
+        return Counts.of(wanted & self.provides)
 
     def _scalar(self, x: Any) -> Any:
         import torch
@@ -120,7 +128,7 @@ class TorchPart(Part):
 
 
 @dataclass(frozen=True)
-class AutogradPart(Part):
+class AutogradPart:
     """Derivatives by the autograd package, point by point; values come from the function itself."""
 
     function: Single
@@ -137,3 +145,7 @@ class AutogradPart(Part):
         if HESSIAN_NAME in wanted:
             found[HESSIAN_NAME] = autograd.hessian(self.function)(x)
         return found
+
+    def cost(self, wanted: Needs) -> Counts:
+        """One of each."""
+        return Counts.of(wanted & self.provides)

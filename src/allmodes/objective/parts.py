@@ -1,28 +1,37 @@
-"""Parts of an objective: each calls one function of the user and provides a value, a gradient, a Hessian, or several."""
+"""Parts of an objective: each calls one function of the user for a value, a gradient, a Hessian, or several."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
 from allmodes.objective.evaluation import Needs
-from allmodes.objective.objective import checked
+from allmodes.objective.objective import BadReturnError, checked
 
 VALUE_NAME = "value"
 GRADIENT_NAME = "gradient"
 HESSIAN_NAME = "hessian"
 # What users call the function that returns each.
 ARGUMENTS = {VALUE_NAME: "fun", GRADIENT_NAME: "jac", HESSIAN_NAME: "hess"}
+_ALONE: dict[str, Needs] = {name: frozenset({name}) for name in ARGUMENTS}
 
 _STEP = float(np.sqrt(np.finfo(np.float64).eps))  # balances rounding and curvature in a forward difference
 
 Floats = NDArray[np.float64]
+
+
+def shape_of(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a value, gradient or Hessian at points (D,) or (N, D)."""
+    if name == VALUE_NAME:
+        return shape[:-1]
+    return shape if name == GRADIENT_NAME else (*shape, shape[-1])
 
 
 class Counts(NamedTuple):
@@ -34,25 +43,34 @@ class Counts(NamedTuple):
 
     def plus(self, other: Counts, times: int = 1) -> Counts:
         """self + times * other."""
-        return Counts(*(a + times * b for a, b in zip(self, other, strict=True)))
+        return Counts(self.nfev + times * other.nfev, self.njev + times * other.njev, self.nhev + times * other.nhev)
+
+    @staticmethod
+    @lru_cache
+    def of(names: Needs) -> Counts:
+        """One each of what is named."""
+        return Counts(*(int(name in names) for name in ARGUMENTS))
 
 
-class Part(ABC):
+class Part(Protocol):
     """Something that can be called for some of value, gradient and Hessian.
 
-    `batched` parts take points (N, D), others one point (D,). What they return is checked by whoever calls them.
+    Batched parts take points (N, D), others one point (D,). What they return is checked by whoever calls them.
     """
 
-    provides: Needs
-    batched: bool
+    @property
+    def provides(self) -> Needs:
+        """What it can be asked for."""
 
-    @abstractmethod
-    def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
-        """What is wanted at x, by name."""
+    @property
+    def batched(self) -> bool:
+        """Whether it takes points (N, D)."""
 
-    def cost(self, wanted: Needs) -> Counts:
+    def __call__(self, x: Floats, wanted: Needs, /) -> dict[str, Any]:
+        """What is wanted at x, by name; more if that comes for nothing."""
+
+    def cost(self, wanted: Needs, /) -> Counts:
         """What is counted for one point."""
-        return Counts(*(int(name in wanted & self.provides) for name in ARGUMENTS))
 
 
 @dataclass(frozen=True)
@@ -68,7 +86,7 @@ class WithArgs:
 
 
 @dataclass(frozen=True)
-class Given(Part):
+class Given:
     """A function of the user that returns one thing."""
 
     name: str
@@ -76,17 +94,21 @@ class Given(Part):
     batched: bool
 
     @property
-    def provides(self) -> Needs:  # type: ignore[override]
+    def provides(self) -> Needs:
         """The one thing."""
-        return frozenset({self.name})
+        return _ALONE[self.name]
 
     def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
         """What the function returns."""
         return {self.name: self.function(x)}
 
+    def cost(self, wanted: Needs) -> Counts:
+        """One of it."""
+        return Counts.of(self.provides)
+
 
 @dataclass(frozen=True)
-class Pair(Part):
+class Pair:
     """A function of the user that returns (value, gradient), as with jac=True."""
 
     function: Callable[[Any], Any]
@@ -97,7 +119,7 @@ class Pair(Part):
         """Both, whatever is wanted: the function knows no other way."""
         both = self.function(x)
         if not isinstance(both, (tuple, list)) or len(both) != 2:
-            raise TypeError(f"fun returned {type(both).__name__}; with jac=True it must return (value, gradient).")
+            raise BadReturnError(f"fun returned {type(both).__name__}; with jac=True it must return (value, gradient).")
         return dict(zip((VALUE_NAME, GRADIENT_NAME), both, strict=True))
 
     def cost(self, wanted: Needs) -> Counts:
@@ -106,7 +128,7 @@ class Pair(Part):
 
 
 @dataclass(frozen=True)
-class Differences(Part):
+class Differences:
     """Hessians from forward differences of another part's gradients; no point leaves the bounds.
 
     A coordinate's step turns inward where the bound is near. Fixed coordinates are not differenced: 0 in the Hessian.
@@ -116,12 +138,12 @@ class Differences(Part):
     box: Box
 
     @property
-    def provides(self) -> Needs:  # type: ignore[override]
+    def provides(self) -> Needs:
         """What the other part provides, and Hessians."""
         return self.part.provides | {HESSIAN_NAME}
 
     @property
-    def batched(self) -> bool:  # type: ignore[override]
+    def batched(self) -> bool:
         """As the other part."""
         return self.part.batched
 
@@ -137,6 +159,7 @@ class Differences(Part):
             return self.part(x, wanted)
         points = x.reshape(-1, self.box.D).copy()
         found = self.part(x, (wanted | {GRADIENT_NAME}) & self.part.provides)
+        found = {name: copy(result) for name, result in found.items()}  # the next call may overwrite it
         gradient = self._checked(found[GRADIENT_NAME], x.shape).reshape(points.shape)
         steps, moved = self._moved(points)
         around = self._gradients(moved.reshape(-1, self.box.D)).reshape(moved.shape)
@@ -164,9 +187,11 @@ class Differences(Part):
         if self.batched:
             return self._checked(self.part(points, only)[GRADIENT_NAME], points.shape)
         shape = points.shape[1:]
-        rows = [self._checked(self.part(point.copy(), only)[GRADIENT_NAME], shape) for point in points]
-        return np.array(rows).reshape(points.shape)
+        rows = np.empty(points.shape)
+        for n, point in enumerate(points):
+            rows[n] = self._checked(self.part(point, only)[GRADIENT_NAME], shape)
+        return rows
 
     def _checked(self, gradient: Any, shape: tuple[int, ...]) -> Floats:
         what = f"a batch of {shape[0]} points" if self.batched else "one point"
-        return checked(ARGUMENTS[GRADIENT_NAME], gradient, shape, what).copy()
+        return checked(ARGUMENTS[GRADIENT_NAME], gradient, shape, what)

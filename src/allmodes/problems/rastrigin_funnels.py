@@ -31,18 +31,18 @@ def rastrigin_funnels(d: int = 2) -> Problem:
         raise ValueError(f"d is {d!r}; the funnels are laid out for 2 and 4 dimensions, wanted one of these.")
     centres = np.array(_CENTRES[d])
     funnels = mixture_objective(centres, np.broadcast_to(_WIDTH**2 * np.eye(d), (3, d, d)), np.full(3, 1 / 3))
-    assert funnels.jac is not None and funnels.hess is not None
-    slope, curvature = funnels.jac, funnels.hess
 
     def fun(x: Array) -> Array:
         return funnels.fun(x) + (namespace(x).cos(2.0 * np.pi * x) - 1.0).sum(axis=-1)
 
     def jac(x: Array) -> Array:
-        return slope(x) - 2.0 * np.pi * namespace(x).sin(2.0 * np.pi * x)
+        assert funnels.jac is not None
+        return funnels.jac(x) - 2.0 * np.pi * namespace(x).sin(2.0 * np.pi * x)
 
     def hess(x: Array) -> Array:
+        assert funnels.hess is not None
         xp = namespace(x)
-        return curvature(x) - 4.0 * np.pi**2 * xp.cos(2.0 * np.pi * x)[..., None] * xp.eye(d)
+        return funnels.hess(x) - 4.0 * np.pi**2 * xp.cos(2.0 * np.pi * x)[..., None] * xp.eye(d)
 
     objective = Objective(fun, jac, hess, vectorized=True)
     whole = np.arange(-_HALF_WIDTH, _HALF_WIDTH + 1.0)  # the outermost modes are drawn into the box by the funnels

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 
-POOL, BUD, DIFF, HOT = range(4)
-NAMES = ("pool", "bud", "diff", "reheat")
-_PRIOR_SUCCESSES = np.array([1.0, 0.3, 0.3, 0.5])  # the pool is trusted most before anything is known
+POOL, BUD, DIFF, HOT, HOP = range(5)
+NAMES = ("pool", "bud", "diff", "reheat", "hop")
+_PRIOR_SUCCESSES = np.array([1.0, 0.3, 0.3, 0.5, 0.7])  # the pool is trusted most before anything is known
 _PRIOR_EVALUATIONS = 1500.0
 _EXPLORED = 0.1  # share of choices made at random
 _JITTER = 0.01  # breaks ties
@@ -25,14 +25,14 @@ class Arms:
 
     Attributes:
         horizon: evaluations over which the past is forgotten.
-        successes, evaluations: discounted, per arm (4,).
+        successes, evaluations: discounted, per arm (5,).
         total_successes: per arm, not discounted.
     """
 
     horizon: float
-    successes: NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
-    evaluations: NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
-    total_successes: NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
+    successes: NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(NAMES)))
+    evaluations: NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(NAMES)))
+    total_successes: NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(NAMES)))
 
     @property
     def rates(self) -> NDArray[np.float64]:

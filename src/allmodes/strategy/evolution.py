@@ -80,6 +80,8 @@ class Evolution:
         earlier: the best value of all generations before those, (K,).
         arm: the number of the arm that launched each, (K,).
         checks: how often each was taken for converged, (K,).
+        target: the value each has to beat, (K,).
+        origin: the funnel each hopped from, -1 for none, (K,).
         noise: of the generation under way, (n, size, d) for the components `moving` (n,).
     """
 
@@ -98,6 +100,8 @@ class Evolution:
     earlier: Floats = field(init=False)
     arm: NDArray[np.int64] = field(init=False)
     checks: NDArray[np.int64] = field(init=False)
+    target: Floats = field(init=False)
+    origin: NDArray[np.int64] = field(init=False)
     noise: Floats = field(init=False)
     moving: Indices = field(init=False)
 
@@ -106,15 +110,15 @@ class Evolution:
         self.window = int(10 + 10 * d / self.size)
         self.mean, self.best_point = np.zeros((0, d)), np.zeros((0, d))
         self.step_path, self.shape_path = np.zeros((0, d)), np.zeros((0, d))
-        self.spread, self.best_value, self.earlier = np.zeros(0), np.zeros(0), np.zeros(0)
+        self.spread, self.best_value, self.earlier, self.target = (np.zeros(0) for _ in range(4))
         self.factor, self.recent = np.zeros((0, d, d)), np.zeros((0, self.window))
-        self.age, self.arm, self.checks = (np.zeros(0, np.int64) for _ in range(3))
+        self.age, self.arm, self.checks, self.origin = (np.zeros(0, np.int64) for _ in range(4))
         self.noise, self.moving = np.zeros((0, self.size, d)), np.zeros(0, np.intp)
 
     def __len__(self) -> int:
         return len(self.spread)
 
-    def add(self, point: Floats, spread: float, arm: int) -> None:
+    def add(self, point: Floats, spread: float, arm: int, target: float = np.inf, origin: int = -1) -> None:
         """Launch a component at a point (d,)."""
         d = self.d
         new = {
@@ -130,6 +134,8 @@ class Evolution:
             "earlier": -np.inf,
             "arm": arm,
             "checks": 0,
+            "target": target,
+            "origin": origin,
         }
         for name, value in new.items():
             array = getattr(self, name)
@@ -208,14 +214,16 @@ class Evolution:
         span = np.where(self.age > self.window, span, np.inf)
         return span, np.where(self.age > 2 * self.window, gain, np.inf)
 
-    def restart_window(self, k: int) -> None:
-        """Judge the progress of a component afresh."""
+    def go_on(self, k: int, factor: float) -> None:
+        """Let a component that had not converged after all go on, wider by a factor."""
+        self.checks[k] += 1
+        self.spread[k] *= factor
         self.earlier[k] = -np.inf
         self.recent[k] = -np.inf
-        self.age[k] = min(self.age[k], 1)
+        self.age[k] = 1
 
 
 _PER_COMPONENT = (
     "mean", "spread", "factor", "step_path", "shape_path", "age", "best_point", "best_value", "recent", "earlier",
-    "arm", "checks",
+    "arm", "checks", "target", "origin",
 )  # fmt: skip

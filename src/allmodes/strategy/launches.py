@@ -14,7 +14,8 @@ from allmodes.strategy.archive import Found
 from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.search import Search
 from allmodes.strategy.settling import closest, flat_probes, is_held, is_plateau, kind_of, valley_points
-from allmodes.strategy.starts import EVEN, Record, Sobol, Start, choose_start, make_records
+from allmodes.strategy.screening import Screen
+from allmodes.strategy.starts import EVEN, GIVEN, SCREENED, Record, Sobol, Start, choose_start, make_records
 from allmodes.strategy.strategy import Request, Strategy
 
 Array = NDArray[np.float64]
@@ -47,7 +48,9 @@ class Launches(Strategy):
         records: what each arm has brought.
         is_plain: multistart without archive: no launch is stopped early, all start evenly spread.
         launches: how many have ended, and `since_new` how many since the last new mode.
-        lost: evenly spread launches that ended in no mode.
+        lost: evenly spread launches that ended in no mode; `nowhere` counts all launches that did.
+        patience: launches without a new mode before the search ends.
+        is_passive: launch from given starts only.
     """
 
     search: Search
@@ -60,6 +63,12 @@ class Launches(Strategy):
     launches: int = 0
     since_new: int = 0
     lost: int = 0
+    nowhere: int = 0
+    patience: int = _FEWEST
+    is_passive: bool = False
+    screen: Screen = field(init=False)
+    is_screening: bool = False
+    asked: Array = field(init=False)
     blocks: list[tuple[int, NDArray[np.intp], Array]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -67,12 +76,17 @@ class Launches(Strategy):
         self.sobol = Sobol(d, int(self.search.rng.integers(2**31)))
         nothing = np.zeros(0, np.int64)
         self.batch = Batch.at(np.zeros((0, d)), np.zeros(0), nothing, nothing)
+        self.screen, self.asked = Screen(np.zeros((0, d))), np.zeros((0, d))
 
     # ---- asking
 
     def ask(self) -> Request:
+        d = self.search.box.d
         self._launch()
-        batch, d = self.batch, self.search.box.d
+        if self.is_screening:
+            self.asked = np.stack([self.sobol.next() for _ in range(self.screen.wanted(self.search))])
+            return Request(self.asked)
+        batch = self.batch
         self.blocks = []
         for phase in np.unique(batch.phase):
             rows = np.flatnonzero(batch.phase == phase)
@@ -86,7 +100,12 @@ class Launches(Strategy):
         """Fill up with new launches."""
         low, high = self.width
         missing = min(high, max(low, self.launches // _LAUNCHES_PER_WIDTH)) - len(self.batch)
-        starts = [choose_start(self) for _ in range(missing)]
+        starts = []
+        while len(starts) < missing:
+            start = choose_start(self)
+            if start is None:
+                break
+            starts.append(start)
         if starts:
             radius = np.array([start.radius or _FIRST_RADIUS for start in starts])
             arms, picked = (np.array([getattr(start, name) for start in starts]) for name in ("arm", "picked"))
@@ -124,6 +143,12 @@ class Launches(Strategy):
     # ---- telling
 
     def tell(self, evaluation: Evaluation) -> None:
+        if self.is_screening:
+            self.is_screening = False
+            self.search.add_levels(evaluation.value)
+            self.screen.add(self.asked, evaluation.value, self.search)
+            self.records[SCREENED].add(False, len(evaluation.value), is_launch=False)
+            return
         first = 0
         ready = np.zeros(len(self.batch), bool)
         ended = np.zeros(len(self.batch), bool)
@@ -354,21 +379,39 @@ class Launches(Strategy):
         self.launches += 1
         self.since_new = 0 if is_new else self.since_new + 1
         if mode >= 0:
-            self.search.archive.hit(mode, arm == EVEN)
-        elif arm == EVEN:
-            self.lost += 1
-        self.records[arm].add(is_new and self._counts(mode), int(batch.cost[k]))
+            self.search.archive.hit(mode, arm in (EVEN, SCREENED))
+        else:
+            self.nowhere += 1
+            self.lost += arm in (EVEN, SCREENED)
+        is_success = is_new and self._counts(mode)
+        self.records[arm].add(is_success, int(batch.cost[k]))
+        if arm == SCREENED:
+            self.screen.report(is_success)
 
     def _counts(self, mode: int) -> bool:
         """Whether a new mode is of the kind that is searched for."""
         archive = self.search.archive
         return not self.search.is_global or bool(archive.values[mode] >= archive.best - self.search.tie)
 
+    def add_points(self, points: Array, values: Array) -> None:
+        """Good ones among points that others evaluated become starts."""
+        good = np.flatnonzero(values > self.search.level) if len(self.search.levels) else np.arange(len(values))
+        best = good[np.argsort(-values[good], kind="stable")][:_FEWEST]
+        self.given += [Start(points[i], 0.0, GIVEN) for i in best if np.isfinite(values[i])]
+
+    @property
+    def lost_launches(self) -> int:
+        return self.lost
+
+    @property
+    def account(self) -> str:
+        return f"{self.launches} launches"
+
     @property
     def ending(self) -> str:
         archive = self.search.archive
         singles = int((archive.hits == 1).sum())
-        if self.launches >= _FEWEST and singles < _RARE * self.launches:
-            if self.since_new >= max(_FEWEST, 2 * len(archive)):
+        if self.launches >= self.patience and singles < _RARE * self.launches:
+            if self.since_new >= max(self.patience, 2 * len(archive)):
                 return f"the last {self.since_new} of {self.launches} launches found no new mode"
         return ""

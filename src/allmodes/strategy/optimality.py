@@ -1,4 +1,4 @@
-"""Is a converged component an optimum, and a new one? A handful of evaluations around it and towards the nearest mode."""
+"""Is a converged component an optimum, and a new one? A few evaluations around it and towards the nearest mode."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
 from allmodes.strategy.archive import Found
+from allmodes.strategy.evolution import Evolution
+from allmodes.strategy.search import Search
 
 _STEPS = 3.0  # standard deviations between the centre and its checks: differences above rounding, still local
 _BETWEEN = 5  # points on the way to the nearest mode
@@ -28,16 +30,15 @@ class Verdict(NamedTuple):
     found: Found
 
 
-def check_points(box: Box, best: Floats, mean: Floats, factor: Floats, mode: Floats | None) -> Floats:
-    """The points to evaluate for `judge`: the mean, two on each axis of the component, those towards the mode.
+def check_points(search: Search, evolution: Evolution, k: int, mode: Floats | None) -> Floats:
+    """The points to evaluate for `judge`: the mean, two on each axis of component k, those towards the nearest mode.
 
-    Args:
-        best: the best point (d,).
-        mean: of the component (d,).
-        factor: s A (d, d), whose columns are the axes.
-        mode: the nearest known mode (d,), if there is any.
+    Of a noisy function it is the mean, again and again.
     """
-    middle = _on_bounds(box, box.reflect(mean), factor)[0]
+    box, best, factor = search.box, evolution.best_point[k], evolution.covariance_factor(k)
+    middle = _on_bounds(box, box.reflect(evolution.mean[k]), factor)[0]
+    if search.noise > 0:
+        return np.repeat(middle[None], 2 * box.d + 1, axis=0)
     axes = _STEPS * factor.T
     points = [middle[None], best + axes, best - axes]
     if mode is not None:
@@ -46,24 +47,39 @@ def check_points(box: Box, best: Floats, mean: Floats, factor: Floats, mode: Flo
     return box.reflect(np.concatenate(points))
 
 
-def judge(
-    box: Box, best: Floats, value: float, mean: Floats, factor: Floats, mode_value: float, tolerance: float,
-    values: Floats, found_at: int,
-) -> Verdict:  # fmt: skip
-    """What the values at `check_points` say; smaller differences than the tolerance say nothing."""
-    d = box.d
-    middle, is_active = _on_bounds(box, box.reflect(mean), factor)
+def judge(search: Search, evolution: Evolution, k: int, height: float, values: Floats) -> Verdict:
+    """What the values at `check_points` say; `height` is that of the mode. Differences below a tie say nothing."""
+    box, d = search.box, search.box.d
+    best, value, factor = evolution.best_point[k], float(evolution.best_value[k]), evolution.covariance_factor(k)
+    middle, is_active = _on_bounds(box, box.reflect(evolution.mean[k]), factor)
+    if search.noise > 0:
+        return _judge_noisy(search, middle, is_active, factor, values)
     plus, minus, between = values[1 : d + 1], values[d + 1 : 2 * d + 1], values[2 * d + 1 :]
-    is_optimum = bool(max(plus.max(initial=-np.inf), minus.max(initial=-np.inf)) <= value + tolerance)
-    is_known = bool(len(between) and (between >= min(value, mode_value) - tolerance).all())
+    is_optimum = bool(values[1 : 2 * d + 1].max(initial=-np.inf) <= value + search.tie)
+    is_known = bool(len(between) and (between >= min(value, height) - search.tie).all())
     gradient, hessian = _derivatives(factor, value, plus, minus)
     if values[0] >= value:
         best, value = middle, float(values[0])
     else:
         best, is_active = _on_bounds(box, best, np.zeros((d, d)))
-    gradient = np.where(is_active, gradient, 0.0)  # beyond the bounds points are mirrored: no slope is seen there
-    kind = "boundary" if is_active.any() else "flat" if not hessian.any() else "optimum"
-    return Verdict(is_optimum, is_known, best, value, Found(gradient, hessian, is_active, kind, "component", found_at))
+    gradient = np.where(is_active, 0.0, gradient)  # beyond the bounds points are mirrored: no slope is seen there
+    kind = "boundary" if is_active.any() else "optimum" if hessian.any() else "flat"
+    return Verdict(
+        is_optimum, is_known, best, value, Found(gradient, hessian, is_active, kind, "component", search.nfev)
+    )
+
+
+def _judge_noisy(
+    search: Search, middle: Floats, is_active: NDArray[np.bool_], factor: Floats, values: Floats
+) -> Verdict:
+    """A noisy component stops where the function changes by the noise within it: that is its curvature."""
+    finite = values[np.isfinite(values)]
+    error = search.noise / np.sqrt(max(1, len(finite)))
+    inverse = np.linalg.pinv(factor)
+    hessian = -search.noise * inverse.T @ inverse
+    kind = "boundary" if is_active.any() else "unverified"
+    found = Found(np.zeros(len(middle)), hessian, is_active, kind, "component", search.nfev, float(error))
+    return Verdict(len(finite) > 0, False, middle, float(finite.mean()) if len(finite) else -np.inf, found)
 
 
 def _derivatives(factor: Floats, value: float, plus: Floats, minus: Floats) -> tuple[Floats, Floats]:
@@ -84,3 +100,11 @@ def _on_bounds(box: Box, point: Floats, factor: Floats) -> tuple[Floats, NDArray
     is_low, is_high = point - box.lower_unit <= near, box.upper_unit - point <= near
     point = np.where(is_low, box.lower_unit, np.where(is_high, box.upper_unit, point))
     return point, is_low | is_high
+
+
+def counted(search: Search) -> NDArray[np.intp]:
+    """Numbers of the modes that count: all, or those as good as the best."""
+    values = search.archive.values
+    if not search.is_global:
+        return np.arange(len(values))
+    return np.flatnonzero(values >= search.archive.best - search.tie)

@@ -16,6 +16,7 @@ FIRST_RADIUS = 0.25  # of exclusion around known points, root mean square over c
 NEXT_RADIUS = 0.225  # of every cycle but the first
 SHRINK = 0.75  # of the radius per round
 LAST_RADIUS = 0.004  # below it a new cycle begins
+CYCLE = 1 + int(np.ceil(np.log(LAST_RADIUS / NEXT_RADIUS) / np.log(SHRINK)))  # rounds of a cycle
 _POINTS_PER_DIMENSION = 100  # of the first round; each round adds 30 % of it
 _GROWTH = 0.3
 _MOST_QUEUED = 3000  # starts considered in a round: far more than can be launched

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.storage import stored
 from allmodes.strategy import probes
-from allmodes.strategy.arms import BUD, DIFF, HOT, POOL, Arms
-from allmodes.strategy.band import Band
+from allmodes.strategy.arms import BUD, DIFF, HOP, HOT, POOL, Arms
+from allmodes.strategy.band import Band, Cool
 from allmodes.strategy.evolution import population_size
+from allmodes.strategy.funnels import APART, Funnels
+from allmodes.strategy.optimality import counted
 from allmodes.strategy.pool import CYCLE, Pool
 from allmodes.strategy.search import Search
 from allmodes.strategy.strategy import Request, Strategy
@@ -54,7 +56,8 @@ class Population(Strategy):
     pool: Pool = field(init=False)
     arms: Arms = field(init=False)
     bands: list[Band] = field(init=False)
-    probes: list[probes.Probe] = field(default_factory=list)
+    funnels: Funnels = field(init=False)
+    pending: list[probes.Probe] = field(default_factory=list)
     rays: Floats = field(default_factory=lambda: np.zeros(0))
     buds: Floats = field(default_factory=lambda: np.zeros(0))
     cool_points: Floats = field(init=False)
@@ -66,7 +69,7 @@ class Population(Strategy):
     def __post_init__(self) -> None:
         d = self.search.box.d
         size = population_size(d)
-        self.pool = Pool(self.search.box)
+        self.pool, self.funnels = Pool(self.search.box), Funnels(self.search.box)
         self.arms = Arms(_HORIZON * self.search.maxfev)
         self.bands = [Band(self.search, d, size), Band(self.search, d, _HOT_FACTOR * size)]
         self.cool_points, self.asked = np.zeros((0, d)), np.zeros((0, d))
@@ -97,8 +100,8 @@ class Population(Strategy):
         new = self._fill()
         self._reheat()
         groups = [new, *(band.ask() for band in self.bands)]
-        if self.probes:
-            groups.append(np.stack([probe.wanted(self.search.box) for probe in self.probes]))
+        if self.pending:
+            groups.append(np.stack([probe.wanted(self.search.box) for probe in self.pending]))
         self.parts = [len(points) for points in groups]
         self.asked = np.concatenate(groups)
         return Request(self.asked)
@@ -113,7 +116,7 @@ class Population(Strategy):
             self._grow(points[0], groups[0])
         for i, band in enumerate(self.bands):
             self._tell_band(band, points[1 + i], groups[1 + i])
-        if self.probes:
+        if self.pending:
             self._tell_probes(groups[-1])
 
     # ---- launches
@@ -122,17 +125,29 @@ class Population(Strategy):
         """Launch into the free slots; returns new points for the pool, if it has run out of starts."""
         band = self.bands[0]
         good = self.search_modes()
-        while len(band) + len(self.probes) < self.slots:
-            arm = self.arms.choose(self.search.rng, [POOL, BUD, DIFF] if len(good) >= _FEWEST_MODES else [POOL])
+        while len(band) + len(self.pending) < self.slots:
+            arm = self.arms.choose(self.search.rng, self._open_arms(len(good)))
+            if arm == HOP:
+                point, spread, target, funnel = self.funnels.hop(self.search.rng, self.search.archive.best)
+                band.evolution.add(point, spread, HOP, target, funnel)
+                continue
             probe = self._probe(arm, good) if arm != POOL else None
             if probe is not None:
-                self.probes.append(probe)
+                self.pending.append(probe)
                 continue
             start = self.pool.take()
             if start is None:
                 return self.pool.draw(self.search.rng, int(self.pool_share * self.search.nfev))
             band.evolution.add(start[0], start[1], POOL)
         return np.zeros((0, self.search.box.d))
+
+    def _open_arms(self, modes: int) -> list[int]:
+        arms = [POOL]
+        if modes >= _FEWEST_MODES:
+            arms += [BUD, DIFF]
+        if len(self.funnels):
+            arms.append(HOP)
+        return arms
 
     def _probe(self, arm: int, good: NDArray[np.intp]) -> probes.Probe | None:
         rng, box, archive = self.search.rng, self.search.box, self.search.archive
@@ -190,10 +205,25 @@ class Population(Strategy):
             self.arms.succeed(arm)
             self.last_success = self.pool.round
         self.pool.exclude(self.search.archive.means[known:])
-        self.pool.exclude(outcome.end_points)
-        if len(outcome.cool_values) and band is self.bands[0]:
-            values = np.append(self.cool_values, outcome.cool_values)
-            points = np.concatenate([self.cool_points, outcome.cool_points])
+        if outcome.ends:
+            self.pool.exclude(np.stack(outcome.ends))
+        for mode in self.search.archive.means[known:]:
+            self.funnels.exclude(mode)
+        for end in outcome.cool:
+            self._keep_cool(end)
+
+    def _keep_cool(self, end: Cool) -> None:
+        """A local optimum: worth hopping from, and worth a larger population."""
+        if end.arm == HOP:
+            self.funnels.land(end.origin, end.point, end.value)
+            return
+        good = self.search_modes()
+        apart = self.search.box.difference(self.search.archive.means[good], end.point)
+        if not len(good) or np.sqrt((apart**2).mean(axis=1)).min() > APART:
+            self.funnels.add(end.point, end.value)
+        if end.arm != HOT:
+            values = np.append(self.cool_values, end.value)
+            points = np.concatenate([self.cool_points, end.point[None]])
             order = np.argsort(-values, kind="stable")[:_MOST_KEPT]
             self.cool_values, self.cool_points = values[order], points[order]
 
@@ -201,7 +231,7 @@ class Population(Strategy):
         search = self.search
         good = self.search_modes()
         modes, heights = search.archive.means[good], search.archive.values[good]
-        for probe, value in zip(self.probes, values, strict=True):
+        for probe, value in zip(self.pending, values, strict=True):
             was_ray = probe.stage == probes.RAY
             probe.go_on(float(value), search.box, modes, heights)
             self.arms.charge(probe.arm, 2 if probe.stage == probes.FAILED else 1)
@@ -210,12 +240,4 @@ class Population(Strategy):
             if probe.stage == probes.READY or (probe.stage == probes.VALLEY and search.noise > 0):
                 self.bands[0].evolution.add(probe.point, probe.spread, probe.arm)
                 probe.stage = probes.FAILED
-        self.probes = [probe for probe in self.probes if probe.stage != probes.FAILED]
-
-
-def counted(search: Search) -> NDArray[np.intp]:
-    """Numbers of the modes that count: all, or those as good as the best."""
-    values = search.archive.values
-    if not search.is_global:
-        return np.arange(len(values))
-    return np.flatnonzero(values >= search.archive.best - search.tie)
+        self.pending = [probe for probe in self.pending if probe.stage != probes.FAILED]

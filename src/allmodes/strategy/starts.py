@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from allmodes.storage import stored
+from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
@@ -65,9 +66,11 @@ class Record:
         """A plausible rate of new modes per evaluation (Thompson sampling)."""
         return rng.gamma(1.0 + self.successes) / rng.gamma(3.0 + self.evaluations)
 
-    def add(self, is_new: bool, evaluations: int) -> None:
-        self.successes = self.successes * _DISCOUNT + is_new
-        self.evaluations = self.evaluations * _DISCOUNT + evaluations
+    def add(self, is_new: bool, evaluations: int, is_launch: bool = True) -> None:
+        """Another launch, or (is_launch False) evaluations that prepared launches."""
+        discount = _DISCOUNT if is_launch else 1.0
+        self.successes = self.successes * discount + is_new
+        self.evaluations = self.evaluations * discount + evaluations
 
 
 def near_mode(search: Search) -> Start | None:
@@ -119,26 +122,43 @@ def make_records() -> list[Record]:
 
 
 class HasStarts(Protocol):
-    """What `choose_start` reads of the launches."""
+    """What `choose_start` needs of the launches."""
 
     search: Search
     sobol: Sobol
+    screen: Screen
     given: list[Start]
     records: list[Record]
     is_plain: bool
+    is_passive: bool
+    is_screening: bool
     launches: int
 
 
-def choose_start(launches: HasStarts) -> Start:
-    """The next start: a given one, or from the arm that promises most new modes per evaluation."""
+def choose_start(launches: HasStarts) -> Start | None:
+    """The next start: a given one, or from the arm that promises most new modes per evaluation.
+
+    None when there is none: points must be screened first, or all starts are given ones.
+    """
+    search = launches.search
     if launches.given:
         return launches.given.pop(0)
-    search = launches.search
-    if not launches.is_plain and len(search.archive) and launches.launches >= _FIRST_LAUNCHES:
-        arms = [EVEN, NEAR, MIXED]
-        rates = [launches.records[arm].draw(search.rng) for arm in arms]
-        arm = arms[int(np.argmax(rates))]
-        start = near_mode(search) if arm == NEAR else mixed(search) if arm == MIXED else None
-        if start is not None:
-            return start
-    return Start(launches.sobol.next(), 0.0, EVEN)
+    if launches.is_passive or launches.is_screening:
+        return None
+    if launches.is_plain:
+        return Start(search.rng.random(search.box.d), 0.0, EVEN)
+    arms = [SCREENED if search.is_global else EVEN]
+    if len(search.archive) and launches.launches >= _FIRST_LAUNCHES:
+        arms += [NEAR, MIXED]
+    rates = [launches.records[arm].draw(search.rng) for arm in arms] if len(arms) > 1 else [1.0]
+    arm = arms[int(np.argmax(rates))]
+    start = near_mode(search) if arm == NEAR else mixed(search) if arm == MIXED else None
+    if start is not None:
+        return start
+    if arms[0] == EVEN:
+        return Start(launches.sobol.next(), 0.0, EVEN)
+    point = launches.screen.take(search)
+    if point is None:
+        launches.is_screening = True
+        return None
+    return Start(point, 0.0, SCREENED)

@@ -36,3 +36,17 @@ class Strategy(ABC):
     @abstractmethod
     def ending(self) -> str:
         """Why the search is over, in words; empty while it goes on."""
+
+    @abstractmethod
+    def add_points(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Points (n, d) that were evaluated without being asked for, and their values."""
+
+    @property
+    def lost_launches(self) -> int:
+        """Launches from evenly spread starts that ended in no mode."""
+        return 0
+
+    @property
+    def account(self) -> str:
+        """What was done and why, in a sentence for the user."""
+        return ""

@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 
 from allmodes.arrays import Array
 from allmodes.checks import real_array
+from allmodes.storage import stored
 
 
+@stored
 class Factors(NamedTuple):
     """S = C C^T and Sigma = A A^T with A = C^-T, for K components."""
 

@@ -14,10 +14,12 @@ from allmodes.checks import instance
 from allmodes.mixture.covariances import Covariance, Factors, Fixed, Full
 from allmodes.mixture.covariances.covariance import as_matrices
 from allmodes.mixture.families.family import Family, Rates, Rule
+from allmodes.storage import stored
 
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
+@stored
 class GaussianComponents(NamedTuple):
     """Means mu (K, d) and the factors of the covariances."""
 

@@ -1,0 +1,265 @@
+"""The 20 niching functions of CEC2013 with their official budgets: how many of the global optima are found.
+
+    python benchmarks/cec2013.py --runs 10 --processes 2
+    python benchmarks/cec2013.py --functions 6 8 12 --runs 3 --output results/
+
+Needs the package `ioh`, which has the functions. Two of its constants are not those of the competition and are put
+right here: the bounds of F5 (its second coordinate goes from -1.1 to 1.1) and the niche radius of F7 and F9 (0.2).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+POSITION_SHARE = 0.1  # of the niche radius: how near a true optimum a point must be to count by position
+HIMMELBLAU = [[3.0, 2.0], [-2.805118086952745, 3.131312518250573], [-3.779310253377747, -3.283185991286170],
+              [3.584428340330492, -1.848126526964404]]  # fmt: skip
+CAMEL = [[0.0898420131, -0.7126564032], [-0.0898420131, 0.7126564032]]
+# Mean peak ratios of other programs, from the competition's published results.
+OTHERS = {
+    "prototype": [1] * 11 + [0.950, 1, 0.917, 0.750, 0.722, 0.750, 0.667, 0.667, 0.500],
+    "HillVallEA19": [1] * 7 + [0.975, 0.972, 1, 1, 1, 1, 0.923, 0.750, 0.723, 0.750, 0.667, 0.593, 0.480],
+    "RS-CMSA-ESII": [1] * 6 + [0.999, 0.996, 0.989, 1, 1, 1, 0.997, 0.853, 0.750, 0.830, 0.750, 0.667, 0.718, 0.612],
+}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Niching:
+    """One function of the suite, to be maximised.
+
+    Attributes:
+        number: 1 to 20.
+        lower, upper: bounds (d,).
+        optima: positions of the global optima (n, d).
+        height: their value.
+        radius: optima are farther apart than this.
+        budget: evaluations of a run.
+    """
+
+    number: int
+    fun: Callable[[Floats], Floats]
+    lower: Floats
+    upper: Floats
+    optima: Floats
+    height: float
+    radius: float
+    budget: int
+
+
+class Report(NamedTuple):
+    """What a run reported: points (n, d), values, and after how many evaluations each was found and for how long kept.
+
+    A point is dropped (`dropped_at`) when one is found that is better; it is infinite for the final set.
+    """
+
+    points: Floats
+    values: Floats
+    found_at: Floats
+    dropped_at: Floats
+    used: int
+    seconds: float
+
+
+class Score(NamedTuple):
+    """Peak ratios per accuracy by niche radius and by true position, F1 at the end and over the run, at 1e-5."""
+
+    by_radius: Floats
+    by_position: Floats
+    static_f1: float
+    dynamic_f1: float
+    used: int
+    last_found: float
+    seconds: float
+
+
+def niching(number: int) -> Niching:
+    """F1 to F20."""
+    import ioh
+
+    problem = ioh.get_problem(1100 + number, 1)
+    lower, upper = np.array(problem.bounds.lb), np.array(problem.bounds.ub)
+    radius = float(getattr(problem, "rho", 0.01))
+    if number == 4:
+        optima = np.array(HIMMELBLAU)
+    elif number == 5:
+        optima, lower, upper = np.array(CAMEL), np.array([-1.9, -1.1]), np.array([1.9, 1.1])
+    else:
+        optima = np.array([solution.x for solution in problem.optima])
+    if number in (7, 9):
+        radius = 0.2
+    budget = 50_000 if number <= 5 else 200_000 if number in (6, 7, 10, 11, 12, 13) else 400_000
+
+    def fun(points: Floats) -> Floats:
+        return np.array(problem(points.tolist()))
+
+    return Niching(number, fun, lower, upper, optima, float(fun(optima).max()), radius, budget)
+
+
+# ---- solving
+
+
+def solve(problem: Niching, budget: int, seed: int, method: str, options: dict[str, Any]) -> Report:
+    """One run. This is the only place that knows the solver."""
+    from allmodes.objective import Evaluation
+    from allmodes.objective.bounds import Box
+    from allmodes.strategy.archive import Archive
+    from allmodes.strategy.population import Population
+    from allmodes.strategy.search import Search
+
+    if method != "black-box":
+        raise ValueError(f"method is {method!r}; wanted 'black-box'.")
+    begin = time.perf_counter()
+    box = Box.make(list(zip(problem.lower, problem.upper, strict=True)))
+    search = Search(box, Archive(box), np.random.default_rng(seed), is_global=True, maxfev=budget)
+    strategy = Population(search, **options)
+    while search.nfev < budget and not strategy.ending:
+        points = strategy.ask().points
+        if search.nfev + len(points) > budget:
+            break
+        search.nfev += len(points)
+        strategy.tell(Evaluation(problem.fun(box.to_user(points))))
+    found_at = np.array([found.found_at for found in search.archive.found], dtype=float)
+    values, tie = search.archive.values, search.tie
+    dropped_at = np.full(len(values), np.inf)
+    for i, value in enumerate(values):
+        better = found_at[(values > value + tie) & (found_at >= found_at[i])]
+        dropped_at[i] = better.min(initial=np.inf)
+    points = box.to_user(search.archive.means)
+    return Report(points, values, found_at, dropped_at, search.nfev, time.perf_counter() - begin)
+
+
+# ---- counting
+
+
+def peaks_by_radius(problem: Niching, points: Floats, values: Floats, accuracy: float) -> int:
+    """The competition's count: good points that are farther than the niche radius from all better ones."""
+    seeds: list[Floats] = []
+    for i in np.argsort(-values, kind="stable"):
+        if abs(values[i] - problem.height) > accuracy or len(seeds) == len(problem.optima):
+            break
+        if all(np.linalg.norm(points[i] - seed) > problem.radius for seed in seeds):
+            seeds.append(points[i])
+    return len(seeds)
+
+
+def peaks_by_position(problem: Niching, points: Floats, values: Floats, accuracy: float) -> int:
+    """How many of the true optima have a good point next to them."""
+    good = points[np.abs(values - problem.height) <= accuracy]
+    if not len(good):
+        return 0
+    distance = np.linalg.norm(problem.optima[:, None] - good, axis=2).min(axis=1)
+    return int((distance <= POSITION_SHARE * problem.radius).sum())
+
+
+def f1(problem: Niching, points: Floats, values: Floats, accuracy: float) -> float:
+    """Harmonic mean of the share of optima found and the share of reported points that are one each."""
+    peaks = peaks_by_radius(problem, points, values, accuracy)
+    return 2 * peaks / (len(problem.optima) + len(points)) if peaks else 0.0
+
+
+def score(problem: Niching, report: Report, budget: int) -> Score:
+    """All measures of one run."""
+    is_final = np.isinf(report.dropped_at)
+    points, values = report.points[is_final], report.values[is_final]
+    total = len(problem.optima)
+    by_radius = np.array([peaks_by_radius(problem, points, values, a) for a in ACCURACIES]) / total
+    by_position = np.array([peaks_by_position(problem, points, values, a) for a in ACCURACIES]) / total
+    finest = ACCURACIES[-1]
+    times = np.unique(np.minimum(np.append(report.found_at, [0, budget]), budget))
+    dynamic = 0.0
+    for begin, end in pairwise(times):
+        is_held = (report.found_at <= begin) & (report.dropped_at > begin)
+        dynamic += (end - begin) * f1(problem, report.points[is_held], report.values[is_held], finest)
+    last = float(report.found_at[is_final].max(initial=0.0))
+    static = f1(problem, points, values, finest)
+    return Score(by_radius, by_position, static, dynamic / budget, report.used, last, report.seconds)
+
+
+def write(problem: Niching, report: Report, path: Path) -> None:
+    """The competition's file: "x1 x2 ... = value @ evaluations milliseconds action" for each point of the final set."""
+    lines = []
+    order = np.argsort(report.found_at, kind="stable")
+    for i in order[np.isinf(report.dropped_at[order])]:
+        place = " ".join(f"{x:.17g}" for x in report.points[i])
+        milliseconds = 1000 * report.seconds * report.found_at[i] / max(1, report.used)
+        lines.append(f"{place} = {report.values[i]:.17g} @ {int(report.found_at[i])} {milliseconds:.0f} 1\n")
+    path.write_text("".join(lines))
+
+
+def run(number: int, seed: int, factor: float, method: str, options: dict[str, Any], output: str) -> Score:
+    """Solve and score one run, in any process."""
+    problem = niching(number)
+    budget = int(factor * problem.budget)
+    report = solve(problem, budget, seed, method, options)
+    if output:
+        Path(output).mkdir(parents=True, exist_ok=True)
+        write(problem, report, Path(output) / f"problem{number:03d}run{seed + 1:03d}.dat")
+    return score(problem, report, budget)
+
+
+# ---- the table
+
+
+def table_row(number: int, scores: list[Score]) -> str:
+    """Means over the runs of one function."""
+    by_radius = np.mean([s.by_radius for s in scores], axis=0)
+    by_position = np.mean([s.by_position for s in scores], axis=0)
+    cells = [f"F{number:<3d}", f"{len(scores):4d}", f"{by_radius[0]:6.3f}", f"{by_radius[-1]:6.3f}"]
+    cells += [f"{by_position[-1]:6.3f}", f"{np.mean([s.static_f1 for s in scores]):6.3f}"]
+    cells += [f"{np.mean([s.dynamic_f1 for s in scores]):6.3f}"]
+    cells += [f"{np.median([s.last_found for s in scores]):8.0f}", f"{np.mean([s.used for s in scores]):8.0f}"]
+    cells += [f"{np.mean([s.seconds for s in scores]):6.1f}"]
+    cells += [f"{OTHERS[name][number - 1]:6.3f}" for name in OTHERS]
+    return "  ".join(cells)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--functions", type=int, nargs="+", default=list(range(1, 21)))
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--budget-factor", type=float, default=1.0)
+    parser.add_argument("--method", default="black-box")
+    parser.add_argument("--option", nargs=2, action="append", default=[], metavar=("NAME", "NUMBER"))
+    parser.add_argument("--output", default="", help="directory for files in the competition's format")
+    given = parser.parse_args()
+    options = {name: float(number) for name, number in given.option}
+    print("function runs  PR1e-1 PR1e-5 placed  F1     F1(t)   last at      used  seconds  ", "  ".join(OTHERS))
+    seeds = range(given.first_seed, given.first_seed + given.runs)
+    jobs = [(number, seed) for number in given.functions for seed in seeds]
+    scores: dict[int, list[Score]] = {number: [] for number in given.functions}
+    with ProcessPoolExecutor(given.processes) as pool:
+        running = [
+            pool.submit(run, number, seed, given.budget_factor, given.method, options, given.output)
+            for number, seed in jobs
+        ]
+        for (number, _), future in zip(jobs, running, strict=True):
+            scores[number].append(future.result())
+            if len(scores[number]) == given.runs:
+                print(table_row(number, scores[number]), flush=True)
+    ratios = np.array([[s.by_radius[-1] for s in scores[number]] for number in given.functions])
+    error = np.sqrt((ratios.var(axis=1, ddof=1) / given.runs).sum()) / len(ratios) if given.runs > 1 else np.nan
+    every = [s for part in scores.values() for s in part]
+    print(f"mean peak ratio at 1e-5: {ratios.mean():.4f} (standard error {error:.4f})", end="; ")
+    print(f"static F1 {np.mean([s.static_f1 for s in every]):.4f}", end=", ")
+    print(f"dynamic F1 {np.mean([s.dynamic_f1 for s in every]):.4f}")
+    for name, others in OTHERS.items():
+        print(f"{name} on these functions: {np.mean([others[number - 1] for number in given.functions]):.4f}")
+
+
+if __name__ == "__main__":
+    main()

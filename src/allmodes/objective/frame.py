@@ -1,0 +1,69 @@
+"""Between the user's world and the solver's: coordinates, sign, size of values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.objective.evaluation import Evaluation
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+_ORDINARY = (1e-60, 1e60)  # sizes of values whose squares and fourth powers can be computed
+
+
+@stored
+@dataclass
+class Frame:
+    """Inside, points are unit coordinates and values are maximised and of ordinary size.
+
+    Attributes:
+        box: the coordinates.
+        maximise: whether the user's function is to be maximised.
+        factor: power of two that values are multiplied by inside; set by the first finite values.
+    """
+
+    box: Box
+    maximise: bool
+    factor: float = 0.0
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.maximise else -1.0
+
+    def inward(self, value: Array, gradient: Any = None, hessian: Any = None) -> Evaluation:
+        """The user's values and derivatives as the solver wants them; what failed is -inf."""
+        if not self.factor:
+            self._measure(value)
+        c = self.sign * (self.factor or 1.0)
+        inside = c * value
+        inside[~np.isfinite(inside)] = -np.inf
+        if gradient is not None:
+            gradient = self.box.gradient_to_unit(c * gradient)
+        if hessian is not None:
+            hessian = self.box.hessian_to_unit(c * hessian)
+        return Evaluation(inside, gradient, hessian)
+
+    def _measure(self, value: Array) -> None:
+        sizes = np.abs(value[np.isfinite(value) & (value != 0.0)])
+        if len(sizes):
+            size = sizes.max()
+            is_ordinary = _ORDINARY[0] < size < _ORDINARY[1]
+            self.factor = 1.0 if is_ordinary else float(2.0 ** -np.frexp(size)[1].astype(float))
+
+    def value(self, inside: float) -> float:
+        """A value in the user's sign and size."""
+        return float(self.sign * inside / (self.factor or 1.0))
+
+    def gradient(self, inside: Array) -> Array:
+        """A gradient by the user's coordinates (..., D)."""
+        return self.box.gradient_to_user(inside) * (self.sign / (self.factor or 1.0))
+
+    def hessian(self, inside: Array) -> Array:
+        """A Hessian by the user's coordinates (..., D, D)."""
+        return self.box.hessian_to_user(inside) * (self.sign / (self.factor or 1.0))

@@ -1,0 +1,139 @@
+"""The points of one round: asked for, handed out, told in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.checks import whole_number
+from allmodes.objective import VALUE, Needs
+from allmodes.objective.bounds import Box
+from allmodes.storage import stored
+from allmodes.strategy.strategy import Request
+
+Array = NDArray[np.float64]
+
+
+@stored
+@dataclass
+class Round:
+    """Points of one round and what is known of them so far.
+
+    Attributes:
+        units, points: in the solver's and in the user's coordinates.
+        needs: derivatives wanted.
+        value, gradient, hessian: what was told, in the user's sign and coordinates.
+        is_handed, is_known: for each point whether it was handed out, and told.
+        is_whole: False when the budget cut the round short.
+        is_passed: whether the strategy has seen it.
+        others: points (n, D) and values (n,) that were told without being asked for.
+    """
+
+    units: Array
+    points: Array
+    needs: Needs
+    value: Array
+    gradient: Array | None
+    hessian: Array | None
+    is_handed: NDArray[np.bool_]
+    is_known: NDArray[np.bool_]
+    is_whole: bool = True
+    is_passed: bool = False
+    others: list[tuple[Array, float]] = field(default_factory=list)
+
+    @staticmethod
+    def of(box: Box, request: Request, most: int) -> Round:
+        """The round of a request, at most so many points."""
+        units = request.points[:most]
+        N, D = len(units), box.D
+        nothing = np.zeros(N, bool)
+        return Round(
+            units, box.to_user(units), request.needs, np.full(N, np.nan),
+            np.full((N, D), np.nan) if "gradient" in request.needs else None,
+            np.full((N, D, D), np.nan) if "hessian" in request.needs else None,
+            nothing, nothing.copy(), N == len(request.points),
+        )  # fmt: skip
+
+    @staticmethod
+    def empty(box: Box) -> Round:
+        """A round that is over."""
+        round_ = Round.of(box, Request(np.zeros((0, box.d)), VALUE), 0)
+        round_.is_passed = True
+        return round_
+
+    @property
+    def is_told(self) -> bool:
+        return bool(self.is_known.all())
+
+    def hand_out(self, n: int | None) -> Array:
+        """At most n points not handed out yet; those not told yet when there are no others."""
+        waiting = np.flatnonzero(~self.is_handed & ~self.is_known)
+        if not len(waiting):
+            waiting = np.flatnonzero(~self.is_known)
+        if n is not None:
+            waiting = waiting[: whole_number("n", n, 1)]
+        self.is_handed[waiting] = True
+        return self.points[waiting]
+
+    def fill(self, value: Array, gradient: Array | None, hessian: Array | None) -> None:
+        """All of the round, in its order."""
+        self.value, self.gradient, self.hessian = value, gradient, hessian
+        self.is_known[:] = True
+
+    def take(self, x: Array, value: Array, gradient: Array | None, hessian: Array | None) -> None:
+        """Points in any order, told for the first time or again; unknown ones are kept apart."""
+        places: dict[bytes, list[int]] = {}
+        for i in np.flatnonzero(~self.is_known)[::-1]:
+            places.setdefault(self.points[i].tobytes(), []).append(int(i))
+        for row, point in enumerate(x):
+            waiting = places.get(point.tobytes())
+            if not waiting:
+                self.others.append((point, float(value[row])))
+                continue
+            i = waiting.pop()
+            self.value[i], self.is_known[i] = value[row], True
+            for own, told in ((self.gradient, gradient), (self.hessian, hessian)):
+                if own is not None:
+                    if told is None:
+                        raise ValueError(_MISSING)
+                    own[i] = told[row]
+
+    def drain(self) -> tuple[Array, Array] | None:
+        """Points and values that nobody asked for, once."""
+        if not self.others:
+            return None
+        points = np.array([point for point, _ in self.others])
+        values = np.array([value for _, value in self.others])
+        self.others = []
+        return points, values
+
+
+_MISSING = (
+    "tell got no derivatives for a point at which they are wanted; pass gradients= (and hessians=), or make the finder "
+    "without jac=True and hess=True."
+)
+
+
+def checked_told(box: Box, x: Any, values: Any, gradients: Any, hessians: Any) -> tuple[Array, Array, Any, Any]:
+    """What a user tells, as arrays of matching shapes."""
+    x = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    if x.ndim != 2 or x.shape[1] != box.D:
+        raise ValueError(f"x has shape {x.shape}; wanted (n, {box.D}), one row per point.")
+    given = [x]
+    wanted = (("values", values, ()), ("gradients", gradients, (box.D,)), ("hessians", hessians, (box.D, box.D)))
+    for name, told, shape in wanted:
+        if told is None:
+            if name == "values":
+                raise ValueError(f"values is None; wanted ({len(x)},), NaN where the function failed.")
+            given.append(told)  # type: ignore[arg-type]
+            continue
+        array = np.asarray(told, dtype=np.float64)
+        if array.shape != (len(x), *shape):
+            if array.size != len(x) * int(np.prod(shape)):
+                raise ValueError(f"{name} has shape {array.shape}; wanted {(len(x), *shape)} for {len(x)} points.")
+            array = array.reshape(len(x), *shape)
+        given.append(array)
+    return given[0], given[1], given[2], given[3]

@@ -1,0 +1,115 @@
+"""What a search is asked to do: arguments checked, defaults chosen, the strategy made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from allmodes.annealing.algorithm import Algorithm
+from allmodes.checks import number, whole_number
+from allmodes.objective.bounds import Box
+from allmodes.objective.frame import Frame
+from allmodes.storage import stored
+from allmodes.strategy.archive import Archive
+from allmodes.strategy.methods import METHODS, make_strategy
+from allmodes.strategy.search import Search
+from allmodes.strategy.strategy import Strategy
+
+_DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
+_OPTIONS = {
+    "temperature": "at which the weights of modes are stated, in units of the function",
+    "width": "launches under way at once: a whole number, at least that many from the beginning",
+    "patience": "launches without a new mode before the search ends",
+    "checkpoint_every": "seconds between two checkpoints",
+}
+
+
+@stored
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for, checked."""
+
+    method: str
+    target: str
+    n_modes: int | None
+    maxfev: int
+    maxiter: int | None
+    maxtime: float | None
+    names: tuple[str, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def prepare(
+    bounds: Any, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
+    maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
+) -> tuple[Settings, Frame, Search, Strategy]:  # fmt: skip
+    """Everything that a search begins with, or an error that says what is wrong."""
+    box = Box.make(bounds, x0, periodic)
+    if target not in ("all", "global"):
+        raise ValueError(f'target is {target!r}; wanted "all" (global and local modes) or "global".')
+    is_assembly = isinstance(method, Algorithm)
+    if not is_assembly and method not in METHODS:
+        allowed = ", ".join(f'"{name}"' for name in METHODS)
+        raise ValueError(f"method is {method!r}; wanted {allowed} or an engine assembly such as presets.nva_gm().")
+    settings = Settings(
+        method=method.name if is_assembly else method,
+        target=target,
+        n_modes=None if n_modes is None else whole_number("n_modes", n_modes, 1),
+        maxfev=_DEFAULT_BUDGET * (box.d + 1) if maxfev is None else whole_number("maxfev", maxfev, 1),
+        maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
+        maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
+        names=_names(names, box.D),
+        options=_options(options),
+    )
+    search = Search(
+        box, Archive(box), _generator(rng), order=order, is_global=target == "global",
+        xtol=number("xtol", xtol, above=0.0), noise=_noise(noise), maxfev=settings.maxfev,
+    )  # fmt: skip
+    starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
+    strategy = make_strategy(search, method, starts, settings.options, polish)
+    return settings, Frame(box, maximise), search, strategy
+
+
+def _options(options: Any) -> dict[str, Any]:
+    if options is None:
+        return {}
+    if not isinstance(options, dict):
+        raise TypeError(f"options is {options!r} ({type(options).__name__}); wanted a dict.")
+    for name in options:
+        if name not in _OPTIONS:
+            allowed = "; ".join(f"{key!r} ({what})" for key, what in _OPTIONS.items())
+            raise ValueError(f"options has {name!r}; allowed are {allowed}.")
+    checked = dict(options)
+    for name in ("temperature", "checkpoint_every"):
+        if name in options:
+            checked[name] = number(f"options[{name!r}]", options[name], above=0.0)
+    for name in ("width", "patience"):
+        if name in options:
+            checked[name] = whole_number(f"options[{name!r}]", options[name], 1)
+    return checked
+
+
+def _names(names: Any, D: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"x{i}" for i in range(D))
+    if isinstance(names, str) or len(names) != D or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"names is {names!r}; wanted {D} strings, one for each coordinate.")
+    if len(set(names)) < D:
+        raise ValueError(f"names is {names!r}; every coordinate wants a name of its own.")
+    return tuple(names)
+
+
+def _noise(noise: Any) -> float:
+    """The standard deviation of a value: 0 for none, NaN for one that is to be measured."""
+    if noise is None or noise is False:
+        return 0.0
+    return float("nan") if noise is True else number("noise", noise, at_least=0.0)
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rng is {rng!r}; wanted None, a seed of at least 0 or a numpy.random.Generator.") from error

@@ -1,0 +1,105 @@
+"""Local optima that are the best of their surroundings, and hops from one to a better one next to it.
+
+Where a function has ripples inside a funnel, components end in a ripple. Hopping searches among those ends: launch a
+small component a step away, keep where it ends if that is better, and adapt the step to how often it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.storage import stored
+
+APART = 0.05  # root mean square distance within which only the best local optimum is kept
+_MOST = 100  # funnels kept
+_FIRST_STEP = 0.02  # of a hop, per coordinate, as a share of the box
+_SMALLEST_STEP, _LARGEST_STEP = 1e-4, 0.1
+_GROW = 1.5  # of the step after a success
+_SHRINK = _GROW**-0.25  # after a failure: steady where one hop in five succeeds
+_SPREAD = 0.3  # of a hopping component, in steps
+_IMPATIENCE = 1.06  # a failure makes the gap to the best count for this much more
+
+Floats = NDArray[np.float64]
+
+
+@stored
+@dataclass
+class Funnels:
+    """The best known local optimum of each funnel.
+
+    Attributes:
+        points, values: (n, d) and (n,).
+        steps: of the next hop from each.
+        failures: hops since the last success, those under way included.
+        names: a number for each that never changes.
+        named: numbers given so far.
+    """
+
+    box: Box
+    points: Floats = field(init=False)
+    values: Floats = field(default_factory=lambda: np.zeros(0))
+    steps: Floats = field(default_factory=lambda: np.zeros(0))
+    failures: Floats = field(default_factory=lambda: np.zeros(0))
+    names: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    named: int = 0
+
+    def __post_init__(self) -> None:
+        self.points = np.zeros((0, self.box.d))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def hop(self, rng: np.random.Generator, best: float) -> tuple[Floats, float, float, int]:
+        """Start (d,), standard deviation, value to beat and funnel of the hop that promises most."""
+        which = int(np.argmin((best - self.values) * _IMPATIENCE**self.failures))
+        step = float(self.steps[which])
+        self.failures[which] += 1
+        point = self.box.reflect(self.points[which] + step * rng.standard_normal(self.box.d))
+        return point, _SPREAD * step, float(self.values[which]), int(self.names[which])
+
+    def land(self, name: int, point: Floats, value: float) -> None:
+        """A hop from a funnel has ended at a local optimum."""
+        places = np.flatnonzero(self.names == name)
+        if not len(places):
+            return
+        which = places[0]
+        if value > self.values[which]:
+            self.points[which], self.values[which] = point, value
+            self.steps[which] = min(_LARGEST_STEP, _GROW * self.steps[which])
+            self.failures[which] = 0
+        else:
+            step = _SHRINK * self.steps[which]
+            self.steps[which] = step if step > _SMALLEST_STEP else _FIRST_STEP
+
+    def add(self, point: Floats, value: float) -> None:
+        """A component has ended at a local optimum: a new funnel, or a better end of a known one."""
+        if len(self):
+            which = int(self._distances(point).argmin())
+            if self._distances(point)[which] < APART:
+                if value > self.values[which]:
+                    self.points[which], self.values[which], self.failures[which] = point, value, 0
+                return
+        self.points = np.concatenate([self.points, point[None]])
+        self.values = np.append(self.values, value)
+        self.steps, self.failures = np.append(self.steps, _FIRST_STEP), np.append(self.failures, 0)
+        self.names = np.append(self.names, self.named)
+        self.named += 1
+        if len(self) > _MOST:
+            self._keep(np.arange(len(self)) != self.values.argmin())
+
+    def exclude(self, mode: Floats) -> None:
+        """Forget the funnels around a mode."""
+        if len(self):
+            self._keep(self._distances(mode) >= APART)
+
+    def _distances(self, point: Floats) -> Floats:
+        apart = self.box.difference(self.points, point)
+        return np.sqrt(np.einsum("nd,nd->n", apart, apart) / self.box.d)
+
+    def _keep(self, chosen: NDArray[np.bool_]) -> None:
+        self.points, self.values, self.steps = self.points[chosen], self.values[chosen], self.steps[chosen]
+        self.failures, self.names = self.failures[chosen], self.names[chosen]

@@ -1,0 +1,40 @@
+"""The ways of searching by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.annealing.algorithm import Algorithm
+from allmodes.strategy.auto import Auto
+from allmodes.strategy.launches import Launches
+from allmodes.strategy.polished import Polished
+from allmodes.strategy.population import Population
+from allmodes.strategy.search import Search
+from allmodes.strategy.single import Single
+from allmodes.strategy.starts import GIVEN, Start
+from allmodes.strategy.strategy import Strategy
+
+METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
+
+
+def make_strategy(
+    search: Search, method: str | Algorithm, starts: NDArray[np.float64], options: dict[str, Any], polish: bool
+) -> Strategy:
+    """The strategy of a method, with points (n, d) to begin at."""
+    if search.box.d == 0:
+        return Single(search)
+    if isinstance(method, Algorithm) or method == "anneal":
+        return Polished.make(search, method if isinstance(method, Algorithm) else None, starts, polish)
+    if method == "black-box" or (method == "auto" and search.noise != 0.0):
+        population = Population(search)
+        population.starts(starts)
+        return population
+    launches = Launches(search, given=[Start(point, 0.0, GIVEN) for point in starts], is_plain=method == "multistart")
+    if "width" in options:
+        launches.width = (options["width"], max(options["width"], launches.width[1]))
+    if "patience" in options:
+        launches.patience = options["patience"]
+    return Auto(search, launches) if method == "auto" else launches

@@ -1,0 +1,170 @@
+"""From what a search has found to what the user is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.mixture.covariances import Factors, Full
+from allmodes.mixture.families.gaussian import GaussianComponents
+from allmodes.mixture.mixture import Mixture
+from allmodes.modes import coverage, laplace
+from allmodes.objective.frame import Frame
+from allmodes.result import History, Mode, Result, best_of
+from allmodes.settings import Settings
+from allmodes.status import Status
+from allmodes.strategy.archive import Found, precision
+from allmodes.strategy.search import Search
+from allmodes.strategy.strategy import Strategy
+
+Array = NDArray[np.float64]
+
+
+class State(Protocol):
+    """What a summary reads of a search."""
+
+    settings: Settings
+    frame: Frame
+    search: Search
+    strategy: Strategy
+    history: History
+    nit: int
+    nfail: int
+    njev: int
+    nhev: int
+    stopped_status: int
+
+
+_REASONS = {
+    "stopped": Status.STOPPED,
+    "n_modes": Status.ENOUGH_MODES,
+    "nothing_new": Status.NOTHING_NEW,
+    "maxfev": Status.BUDGET_SPENT,
+    "maxiter": Status.STEPS_DONE,
+    "maxtime": Status.TIME_SPENT,
+}
+
+
+def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...] = ()) -> Result:
+    """The result of a search as it stands."""
+    search, frame, settings = state.search, state.frame, state.settings
+    summary = summarise(search, frame, settings.options.get("temperature"), state.strategy.lost_launches)
+    status = _status(state, reasons)
+    best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
+    x, fun = best_of(summary.modes, best, frame.value(search.best_value), frame.box.D)
+    why = "; ".join(reasons.values())
+    account = state.strategy.account
+    said = " ".join(part for part in (f"{account[:1].upper()}{account[1:]}.", why and f"{why[0].upper()}{why[1:]}.") if part)
+    return Result(
+        x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
+        message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev, njev=state.njev, nhev=state.nhev,
+        nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
+        nfail=state.nfail, failures=failures, history=state.history.copy(), mixture=summary.mixture,
+        method=settings.method, names=settings.names, maximise=frame.maximise,
+    )  # fmt: skip
+
+
+def _status(state: State, reasons: dict[str, str]) -> Status:
+    if state.search.nfev and not np.isfinite(state.search.best_value):
+        return Status.ALL_FAILED
+    if not reasons:
+        return Status.RUNNING
+    if "stopped" in reasons:
+        return Status(state.stopped_status)
+    if not len(state.search.archive):
+        return Status.NO_MODE
+    return next(status for reason, status in _REASONS.items() if reason in reasons)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Modes best first, the temperature at which their weights are stated, and the mixture they make."""
+
+    modes: tuple[Mode, ...]
+    temperature: float
+    mixture: Mixture | None
+    coverage: coverage.Coverage
+
+
+def summarise(search: Search, frame: Frame, temperature: float | None, lost: int) -> Summary:
+    """What was found, in the user's coordinates and sign."""
+    archive = search.archive
+    is_global = archive.values >= archive.best - search.tie
+    order = np.lexsort((np.arange(len(archive)), -archive.values))
+    if search.is_global:
+        order = order[is_global[order]]
+    covered = coverage.estimate(archive.even_hits[is_global] if search.is_global else archive.even_hits, lost)
+    spread = max(archive.best - search.level, 0.0) if len(archive) else 0.0
+    inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
+    weights = _weights(search, order, inside)
+    modes = tuple(
+        _mode(search, frame, int(j), bool(is_global[j]), float(weight)) for j, weight in zip(order, weights, strict=True)
+    )
+    outside = inside / (frame.factor or 1.0)
+    return Summary(modes, outside, _mixture(search, frame, order, weights, inside), covered)
+
+
+def _weights(search: Search, order: NDArray[np.intp], temperature: float) -> Array:
+    """Laplace weights at the temperature."""
+    if not len(order):
+        return np.zeros(0)
+    archive, d = search.archive, search.box.d
+    eigenvalues, is_free, slopes = np.zeros((len(order), d)), np.ones((len(order), d), bool), np.zeros((len(order), d))
+    for row, j in enumerate(order):
+        found = archive.found[j]
+        free = np.flatnonzero(~found.active)
+        eigenvalues[row, free] = np.linalg.eigvalsh(found.hessian[np.ix_(free, free)])
+        held = np.flatnonzero(found.active)
+        eigenvalues[row, held] = found.hessian[held, held]
+        is_free[row], slopes[row] = ~found.active, found.gradient
+    return np.exp(laplace.log_weights(archive.values[order], eigenvalues, temperature, is_free=is_free, slopes=slopes))
+
+
+def _mode(search: Search, frame: Frame, j: int, is_global: bool, weight: float) -> Mode:
+    archive, box = search.archive, search.box
+    found = archive.found[j]
+    hessian = frame.hessian(found.hessian)
+    places = np.flatnonzero(box.free)
+    free = places[~found.active]
+    eigenvalues = np.linalg.eigvalsh(hessian[np.ix_(free, free)])
+    ordinary = "maximum" if frame.maximise else "minimum"
+    return Mode(
+        x=box.to_user(archive.means[j][None])[0],
+        fun=frame.value(archive.values[j]),
+        kind=ordinary if found.kind == "optimum" else found.kind,
+        is_global=is_global,
+        gradient_norm=_gradient_norm(frame, found),
+        hessian=hessian,
+        eigenvalues=eigenvalues,
+        curvature_from=found.source,
+        flatness=float("inf") if found.kind == "flat" else float(laplace.flatness(eigenvalues)),
+        weight=weight,
+        hits=int(archive.hits[j]),
+        found_at=found.found_at,
+        standard_error=found.standard_error / (frame.factor or 1.0) if search.noise else None,
+        active=tuple(int(i) for i in places[found.active]),
+    )
+
+
+def _gradient_norm(frame: Frame, found: Found) -> float:
+    """Of the gradient along the coordinates that no bound holds."""
+    gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
+    return float(np.sqrt(gradient @ gradient))
+
+
+def _mixture(
+    search: Search, frame: Frame, order: NDArray[np.intp], weights: Array, temperature: float
+) -> Mixture | None:
+    """Laplace's approximation of exp(l / temperature) as a Gaussian mixture in the user's coordinates."""
+    if not len(order) or search.box.d < search.box.D:
+        return None
+    archive, scale = search.archive, search.box.scale
+    precisions = np.stack([precision(archive.found[j].hessian, archive.found[j].active) for j in order]) / temperature
+    factors = Full().start(np.linalg.inv(precisions))
+    in_user = Factors(factors.C / scale[:, None], factors.A * scale[:, None])
+    log_weights = np.log(np.maximum(weights, 1e-300))
+    means = search.box.to_user(archive.means[order])
+    return Mixture(log_weights - log_weights[-1], GaussianComponents(means, in_user))

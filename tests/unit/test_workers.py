@@ -1,0 +1,206 @@
+"""Evaluation by worker processes, threads and anything that maps: the same results as in this process."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from allmodes.objective import GRADIENT, HESSIAN
+from allmodes.objective.bounds import Box
+from allmodes.objective.derivatives import Source
+from allmodes.objective.evaluator import Evaluator
+from allmodes.objective.workers import Pool, open_pool, split
+
+BOTH = GRADIENT | HESSIAN
+BOX = Box.make([(-3, 3), (-3, 3)])
+POINTS = np.random.default_rng(0).uniform(-2, 2, size=(11, 2))
+
+
+def wave(x, shift=0.0):
+    return np.sin(x).sum(axis=-1) + shift
+
+
+def wave_jac(x, shift=0.0):
+    return np.cos(x)
+
+
+class AwkwardError(Exception):
+    """An exception that pickle takes apart and cannot put together."""
+
+    def __init__(self, code, where):
+        super().__init__(f"{code} {where}")
+
+
+def fragile(x):
+    if x[0] < -1.5:
+        raise ArithmeticError(f"at {x[0]}")
+    if x[0] > 1.5:
+        return np.nan
+    return wave(x)
+
+
+def awkward(x):
+    raise AwkwardError(3, "here")
+
+
+def jax_wave(x):
+    return jnp.sin(x).sum()
+
+
+def evaluate(workers, fun=wave, needs=BOTH, on_error="raise", points=POINTS, **arguments):
+    with Evaluator(Source.make(fun, box=BOX, **arguments), workers=workers, on_error=on_error) as evaluator:
+        return evaluator.evaluate(points, needs), evaluator
+
+
+def assert_same(found, wanted):
+    for ours, theirs in zip(found[0], wanted[0], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    a, b = found[1], wanted[1]
+    assert (a.nfev, a.njev, a.nhev, a.nfail) == (b.nfev, b.njev, b.nhev, b.nfail)
+    assert [(f.point.tolist(), f.kind, f.text) for f in a.failures] == [
+        (f.point.tolist(), f.kind, f.text) for f in b.failures
+    ]
+
+
+@pytest.fixture
+def no_joblib(monkeypatch):
+    for name in ("joblib", "joblib.externals", "joblib.externals.loky"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+POOLS = {
+    "map": lambda: map,
+    "list": lambda: lambda f, items: [f(item) for item in items],
+    "executor": lambda: ThreadPoolExecutor(2),
+    "pool": lambda: ThreadPool(2),
+}
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+@pytest.mark.parametrize("make", POOLS.values(), ids=POOLS)
+def test_anything_that_maps_gives_the_same_results(make, vectorized):
+    workers = make()
+    arguments = {"jac": wave_jac, "hess": "2-point", "vectorized": vectorized, "args": (2.0,)}
+    found, wanted = evaluate(workers, **arguments), evaluate(1, **arguments)
+    if vectorized:  # the last bit may depend on the size of a batch
+        for ours, theirs in zip(found[0], wanted[0], strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    else:
+        assert_same(found, wanted)
+    if hasattr(workers, "shutdown"):
+        assert list(workers.map(abs, [-1])) == [1]  # not ours to close
+        workers.shutdown()
+    if hasattr(workers, "terminate"):
+        workers.terminate()
+
+
+@pytest.mark.parametrize("workers", [map, ThreadPoolExecutor(2)], ids=["map", "executor"])
+def test_failures_come_back_in_order(workers):
+    assert_same(
+        evaluate(workers, fragile, GRADIENT, "nan", jac=wave_jac), evaluate(1, fragile, GRADIENT, "nan", jac=wave_jac)
+    )
+
+
+def test_the_first_exception_is_raised():
+    row = int(np.argmax(POINTS[:, 0] < -1.5))
+    with pytest.raises(ArithmeticError, match=f"at {POINTS[row, 0]}") as caught:
+        evaluate(map, fragile, GRADIENT, jac=wave_jac)
+    assert "in the worker process:" in caught.value.__notes__[0]
+    assert caught.value.__notes__[1].startswith(f"while evaluating x = {POINTS[row]!r};")
+
+
+def test_an_exception_that_cannot_travel_is_raised_as_text():
+    with pytest.raises(RuntimeError, match="AwkwardError: 3 here"):
+        evaluate(map, awkward, frozenset())
+    with pytest.raises(AwkwardError):
+        evaluate(1, awkward, frozenset())
+
+
+def test_processes_run_any_function():
+    """By loky: lambdas, closures, functions of JAX; the workers are shared by the searches of a session."""
+    offset = 0.25
+    closure = lambda x: wave(x) + offset  # noqa: E731
+    arguments = {"jac": lambda x: np.cos(x), "hess": "2-point"}
+    assert_same(evaluate(2, closure, **arguments), evaluate(1, closure, **arguments))
+    assert_same(evaluate(2, fragile, GRADIENT, "nan", **arguments), evaluate(1, fragile, GRADIENT, "nan", **arguments))
+    with pytest.raises(ArithmeticError):
+        evaluate(2, fragile, GRADIENT, **arguments)
+    with pytest.raises(RuntimeError, match="AwkwardError: 3 here"):
+        evaluate(2, awkward, frozenset())
+    found, wanted = evaluate(2, jax_wave, hess="jax"), evaluate(1, jax_wave, hess="jax")
+    np.testing.assert_allclose(found[0].hessian, wanted[0].hessian, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("no_joblib")
+def test_processes_of_the_standard_library():
+    evaluator = Evaluator(Source.make(fragile, jac=wave_jac, box=BOX), workers=2, on_error="nan")
+    found = evaluator.evaluate(POINTS, GRADIENT)
+    assert_same((found, evaluator), evaluate(1, fragile, GRADIENT, "nan", jac=wave_jac))
+    evaluator.close()
+    with pytest.raises(RuntimeError, match="shutdown"):
+        evaluator.evaluate(POINTS)
+
+
+@pytest.mark.usefixtures("no_joblib")
+def test_without_joblib_a_function_that_cannot_be_sent_is_refused():
+    with pytest.raises(
+        TypeError, match=r"cannot be sent to worker processes .* pip install 'allmodes\[parallel\]'.*Thread"
+    ):
+        evaluate(2, lambda x: 0.0)
+
+
+def test_what_nobody_can_send_is_refused():
+    import threading
+
+    lock = threading.Lock()
+    with pytest.raises(
+        TypeError, match=r"cannot be sent to worker processes .* make it a plain function, .*ThreadPoolExecutor"
+    ):
+        evaluate(2, wave, args=(lock,))
+
+
+@pytest.mark.parametrize("workers", [0, -2, True, 1.5, "two", None])
+def test_what_is_no_pool_is_refused(workers):
+    with pytest.raises(ValueError, match=r"workers is .*; wanted 1, a number of processes"):
+        open_pool(workers, None)
+
+
+def test_one_worker_is_this_process():
+    assert open_pool(1, None) is None
+    assert open_pool(np.int64(1), None) is None
+    everything = open_pool(-1, None)
+    assert everything is None or everything.size > 1
+
+
+def test_points_are_split_to_serve_the_pool():
+    def sizes(size, batched, N=11):
+        chunks = split(Pool(map, size), POINTS[:N], batched)
+        np.testing.assert_array_equal(np.concatenate(chunks), POINTS[:N])
+        return [len(chunk) for chunk in chunks]
+
+    assert sizes(None, batched=False) == [1] * 11
+    assert sizes(3, batched=False) == [1] * 11
+    assert sizes(2, batched=False) == [2, 2, 2, 1, 1, 1, 1, 1]
+    assert sizes(None, batched=True) == [11]
+    assert sizes(2, batched=True) == [6, 5]
+    assert sizes(20, batched=True, N=3) == [1, 1, 1]
+
+
+def test_a_source_keeps_its_compiled_code_when_it_comes_again():
+    import pickle
+
+    source = Source.make(jax_wave, hess="jax", box=BOX)
+    first, second = (pickle.loads(pickle.dumps(source)) for _ in range(2))
+    assert first is second
+    with Evaluator(first) as evaluator:
+        np.testing.assert_allclose(evaluator.evaluate(POINTS).value, wave(POINTS))
+    assert pickle.loads(pickle.dumps(first)) is first
+    assert pickle.loads(pickle.dumps(Source.make(jax_wave, hess="jax", box=BOX))) is not first
+
+
+def test_no_points_need_no_workers():
+    found, _ = evaluate(2, points=np.empty((0, 2)), jac=wave_jac, hess="2-point")
+    assert found.hessian.shape == (0, 2, 2)
