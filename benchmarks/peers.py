@@ -24,7 +24,7 @@ TOLERANCE = 5e-3  # of the width of the box, in every coordinate
 FLAT_TOLERANCE = 2e-2  # for problems with a mode of singular Hessian: gradients vanish long before one is there
 SINGULAR = 1e-9  # smallest relative curvature of a mode that is not flat
 
-BATCH = 256  # launches that Newton's method runs side by side; changes no count
+FIRST_BATCH, LARGEST_BATCH = 16, 256  # launches that run side by side, doubled every time; changes no count
 FIRST_RADIUS = 0.15  # in units of the box
 LARGEST_RADIUS = 0.5  # times the square root of d
 GROW, GROW_ABOVE = 2.5, 0.75  # a step at the radius that gained this share of what was predicted
@@ -42,7 +42,8 @@ MOST_CUTS = 20  # of the radius at the box
 AT_THE_RADIUS = 0.8  # a step at least this long, relative to the radius, was limited by it
 
 FIRST_SAMPLE = 32  # points of the first SHGO run; doubled from run to run
-LARGEST_SIMPLEX = 5  # SHGO triangulates its sample: minutes beyond this dimension
+# SHGO triangulates its sample, which takes ever longer with the dimension: about ten seconds at these sizes.
+LARGEST_SAMPLE = {1: 2**16, 2: 2**14, 3: 2**13, 4: 2**12, 5: 2**10, 6: 2**8}
 
 
 class Finds:
@@ -74,9 +75,10 @@ def multistart_newton(problem: Problem, rng: np.random.Generator, max_evaluation
     Launches run side by side, and are counted as if they ran one after the other.
     """
     finds = Finds(problem, max_evaluations)
-    count = 0
+    count, size = 0, FIRST_BATCH
     while count < max_evaluations and not finds.is_complete:
-        ends, spent = newton_launches(problem, rng.random((BATCH, problem.dimension)))
+        ends, spent = newton_launches(problem, rng.random((size, problem.dimension)))
+        size = min(2 * size, LARGEST_BATCH)
         for point, evaluations in zip(ends, spent, strict=True):
             count += int(evaluations)
             finds.add(point, count)
@@ -109,11 +111,12 @@ def shgo(problem: Problem, max_evaluations: int) -> Floats:
     """SciPy's SHGO on Sobol samples of growing size; every value counts, gradients are free.
 
     A mode counts with the evaluations of the smallest run that reports it: nothing is charged for the smaller runs
-    before it, as if the right sample size had been known. In more than five dimensions every mode is infinity.
+    before it, as if the right sample size had been known. Samples stay small enough for the triangulation, and in more
+    than six dimensions nothing is found.
     """
     finds = Finds(problem, max_evaluations)
-    size = FIRST_SAMPLE
-    while size <= max_evaluations and problem.dimension <= LARGEST_SIMPLEX and not finds.is_complete:
+    size, largest = FIRST_SAMPLE, min(max_evaluations, LARGEST_SAMPLE.get(problem.dimension, 0))
+    while size <= largest and not finds.is_complete:
         calls = Calls(problem)
         result: Any = scipy.optimize.shgo(
             calls.value,
@@ -254,7 +257,7 @@ def constrained_maximum(slope: Floats, curvature: Floats, radius: Floats) -> Flo
     top = curvature[:, -1]
     is_inside = (top < 0.0) & (np.linalg.norm(at(np.zeros_like(top)), axis=1) <= radius)
     low = np.maximum(top, 0.0)
-    high = low + np.linalg.norm(slope, axis=1) / radius + 1e-12 * (1.0 + low)
+    high = low + np.linalg.norm(slope, axis=1) / radius + ROUNDING * (1.0 + low)
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         is_too_long = np.linalg.norm(at(middle), axis=1) > radius

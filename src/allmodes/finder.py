@@ -27,6 +27,8 @@ from allmodes.summary import build_result
 Array = NDArray[np.float64]
 
 _KIND = "mode finder"
+# Failed points are -inf inside; what becomes of them in arithmetic is looked at, not warned about.
+_QUIET = {"over": "ignore", "under": "ignore", "divide": "ignore", "invalid": "ignore"}
 _SIDES = ("lower", "upper", "periodic")
 
 
@@ -138,7 +140,8 @@ class ModeFinder:
         state = self._state
         if not state.round.is_told or self.stop():
             return
-        request = state.strategy.ask()
+        with np.errstate(**_QUIET):
+            request = state.strategy.ask()
         left = (state.search.maxfev - state.search.nfev) // self.cost_per_point
         state.round = Round.of(state.frame.box, request, left)
         if not len(state.round.points):
@@ -157,7 +160,8 @@ class ModeFinder:
         evaluation = state.frame.inward(round_.value, round_.gradient, round_.hessian)
         self._note(round_.units, evaluation.value)
         if round_.is_whole:
-            state.strategy.tell(evaluation)
+            with np.errstate(**_QUIET):
+                state.strategy.tell(evaluation)
         state.reason = state.strategy.ending
         best = state.search.best_value
         state.history.add(

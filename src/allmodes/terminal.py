@@ -17,7 +17,7 @@ class Line:
     """A line that appears after two seconds, is rewritten five times a second, and wiped at the end."""
 
     is_shown: bool
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())
     last: float = 0.0
 
     def show(self, text: Callable[[float], str]) -> None:

@@ -141,6 +141,14 @@ def test_differences_stay_inside_the_bounds_and_leave_fixed_coordinates_alone(ve
     np.testing.assert_allclose(found.hessian, np.broadcast_to(np.diag([2.0, 0, 2, 2, 2]), (3, 5, 5)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_where_nothing_is_free_there_is_nothing_to_difference(vectorized):
+    box = Box.make([(1, 1), (2, 2), (0, 0)])
+    e = evaluator(quartic, box, jac=quartic_jac, hess="2-point", vectorized=vectorized)
+    assert not e.evaluate(box.lower[None], BOTH).hessian.any()
+    assert (e.nfev, e.njev) == (1, 1)
+
+
 def test_a_gradient_that_overwrites_its_buffer_is_differenced_right():
     buffer = np.empty(3)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from allmodes import Status, anneal, presets
-from allmodes.engine import progress
+from allmodes import terminal
 from allmodes.engine.progress import ProgressLine
 
 
@@ -26,12 +26,12 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(terminal, "time", clock)
     return clock
 
 
 def line_at(clock, is_shown=True, label="NVA-GM"):
-    return ProgressLine(label, 100, is_shown, started=clock.now)
+    return ProgressLine(label, 100, is_shown)
 
 
 def test_nothing_is_shown_in_the_first_two_seconds(clock, capsys):

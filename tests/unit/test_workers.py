@@ -1,7 +1,10 @@
 """Evaluation by worker processes, threads and anything that maps: the same results as in this process."""
 
+import pickle
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import types
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
 
 import jax.numpy as jnp
@@ -152,9 +155,25 @@ def test_without_joblib_a_function_that_cannot_be_sent_is_refused():
         evaluate(2, lambda x: 0.0)
 
 
-def test_what_nobody_can_send_is_refused():
-    import threading
+@pytest.mark.usefixtures("no_joblib")
+def test_without_joblib_a_function_of_an_interactive_session_is_refused(monkeypatch):
+    session = types.ModuleType("__main__")
+    exec("def typed_in(x): return 0.0", session.__dict__)
+    monkeypatch.setitem(sys.modules, "__main__", session)
+    with pytest.raises(TypeError, match=r"functions of an interactive session .* pip install 'allmodes\[parallel\]'"):
+        evaluate(2, session.typed_in)
 
+
+def test_lost_workers_are_explained():
+    def lost(function, items):
+        raise BrokenExecutor("terminated abruptly")
+
+    with pytest.raises(BrokenExecutor) as caught:
+        evaluate(lost, jac=wave_jac, hess="2-point")
+    assert "a worker process ended" in caught.value.__notes__[0]
+
+
+def test_what_nobody_can_send_is_refused():
     lock = threading.Lock()
     with pytest.raises(
         TypeError, match=r"cannot be sent to worker processes .* make it a plain function, .*ThreadPoolExecutor"
@@ -190,8 +209,6 @@ def test_points_are_split_to_serve_the_pool():
 
 
 def test_a_source_keeps_its_compiled_code_when_it_comes_again():
-    import pickle
-
     source = Source.make(jax_wave, hess="jax", box=BOX)
     first, second = (pickle.loads(pickle.dumps(source)) for _ in range(2))
     assert first is second

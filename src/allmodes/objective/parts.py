@@ -151,7 +151,7 @@ class Differences:
         """A Hessian costs a gradient at the point and one for each free coordinate."""
         if HESSIAN_NAME not in wanted:
             return self.part.cost(wanted)
-        return self.part.cost(wanted | {GRADIENT_NAME}).plus(self.part.cost(frozenset({GRADIENT_NAME})), self.box.d)
+        return self.part.cost(wanted | {GRADIENT_NAME}).plus(self.part.cost(_ALONE[GRADIENT_NAME]), self.box.d)
 
     def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
         """The other part's result at x; with a Hessian if wanted."""
@@ -183,8 +183,8 @@ class Differences:
         return target - x, moved
 
     def _gradients(self, points: Floats) -> Floats:
-        only = frozenset({GRADIENT_NAME})
-        if self.batched:
+        only = _ALONE[GRADIENT_NAME]
+        if self.batched and len(points):
             return self._checked(self.part(points, only)[GRADIENT_NAME], points.shape)
         shape = points.shape[1:]
         rows = np.empty(points.shape)

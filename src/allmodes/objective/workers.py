@@ -6,9 +6,8 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any, TypeVar
 
 import numpy as np
@@ -96,6 +95,9 @@ def _processes(n: int, payload: Any) -> Pool:
         from joblib.externals.loky import get_reusable_executor
         from joblib.externals.loky.backend.reduction import dumps
     except ImportError:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
         _check_sendable(pickle.dumps, payload, _INSTALL + _THREADS)
         # Spawned, not forked: a fork of a process with threads (BLAS, JAX) may hang.
         executor = ProcessPoolExecutor(n, mp_context=get_context("spawn"))

@@ -9,6 +9,7 @@ from allmodes.objective import GRADIENT, HESSIAN, Objective
 from allmodes.problems.problem import refine
 
 _FLATTEST = 1e-6  # a smaller curvature, relative to the largest, does not lengthen the step further
+_NO_CURVATURE = 1e-100  # stands for zero as a divisor
 _ARRIVED = 1e-5  # a climb ends when its step is this share of the reach: smaller rises would drown in rounding
 _REFINEMENTS = 3  # Newton steps after that, each of which doubles the digits
 _MOST_STEPS = 200  # launches need about 10; those still on their way after 200 stand on a plateau
@@ -25,7 +26,7 @@ def climb(objective: Objective, points: NDArray[np.float64], reach: float) -> ND
     for _ in range(_MOST_STEPS):
         curvature, axes = np.linalg.eigh(here.hessian)
         curvature = np.abs(curvature)
-        curvature = np.maximum(curvature, _FLATTEST * curvature.max(axis=1, keepdims=True))
+        curvature = np.maximum(curvature, _FLATTEST * curvature.max(axis=1, keepdims=True) + _NO_CURVATURE)
         step = (axes @ ((axes.mT @ here.gradient[..., None]) / curvature[..., None]))[..., 0]
         length = np.linalg.norm(step, axis=1)
         if length.max() < _ARRIVED * reach:
@@ -41,7 +42,9 @@ def climb(objective: Objective, points: NDArray[np.float64], reach: float) -> ND
         )
         size = np.where(is_higher, np.minimum(1.0, 2.0 * size), 0.25 * size)
     is_maximum = (length < _ARRIVED * reach) & (np.linalg.eigvalsh(here.hessian)[:, -1] < 0.0)
-    return np.where(is_maximum[:, None], refine(objective, points, _REFINEMENTS), np.nan)
+    maxima = np.full_like(points, np.nan)
+    maxima[is_maximum] = refine(objective, points[is_maximum], _REFINEMENTS)
+    return maxima
 
 
 def distinct(points: NDArray[np.float64], apart: float) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.checks import whole_number
 from allmodes.problems.ascent import climb, distinct
 from allmodes.problems.gaussian_mixtures import mixture_objective
 from allmodes.problems.problem import Problem, best_first
@@ -38,8 +39,8 @@ def needle_basins(d: int = 2) -> Problem:
 
     Uniform starts in the box rarely fall into the basins of the narrow ones. There are no modes on the boundary.
     """
-    if d not in _LAYOUTS:
-        raise ValueError(f"d is {d!r}; the needles are laid out for 2 and 4 dimensions, wanted one of these.")
+    if whole_number("d", d, 1) not in _LAYOUTS:
+        raise ValueError(f"d is {d}; the needles are laid out for 2 and 4 dimensions, wanted one of these.")
     means, widths, weights = _LAYOUTS[d]()
     objective = mixture_objective(means, widths[:, None, None] ** 2 * np.eye(d), weights / weights.sum())
     modes = distinct(climb(objective, means, _REACH), _APART)

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from allmodes.arrays import Array, namespace
+from allmodes.checks import whole_number
 from allmodes.objective import Objective
 from allmodes.problems.gaussian_mixtures import mixture_objective
 from allmodes.problems.problem import Problem, best_first, refine
@@ -27,8 +28,8 @@ def rastrigin_funnels(d: int = 2) -> Problem:
     The best mode of each funnel is global; their values agree up to 3e-4. With d = 2 all 169 modes are listed, with
     d = 4 only the three global ones of 13^4. There are none on the boundary.
     """
-    if d not in _CENTRES:
-        raise ValueError(f"d is {d!r}; the funnels are laid out for 2 and 4 dimensions, wanted one of these.")
+    if whole_number("d", d, 1) not in _CENTRES:
+        raise ValueError(f"d is {d}; the funnels are laid out for 2 and 4 dimensions, wanted one of these.")
     centres = np.array(_CENTRES[d])
     funnels = mixture_objective(centres, np.broadcast_to(_WIDTH**2 * np.eye(d), (3, d, d)), np.full(3, 1 / 3))
 

@@ -11,7 +11,7 @@ from allmodes.storage import stored
 
 POOL, BUD, DIFF, HOT, HOP = range(5)
 NAMES = ("pool", "bud", "diff", "reheat", "hop")
-_PRIOR_SUCCESSES = np.array([1.0, 0.3, 0.3, 0.5, 0.7])  # the pool is trusted most before anything is known
+_PRIOR_SUCCESSES = np.array([1.0, 0.3, 0.3, 0.5, 1.0])  # the pool is trusted most before anything is known
 _PRIOR_EVALUATIONS = 1500.0
 _EXPLORED = 0.1  # share of choices made at random
 _JITTER = 0.01  # breaks ties

@@ -17,7 +17,7 @@ from allmodes.strategy.strategy import Request, Strategy
 
 _HORIZON = 0.05  # share of the budget over which a member's record is forgotten
 _PRIOR = (1.0, 0.5)  # new modes that launches and populations are credited with in advance
-_PRIOR_EVALUATIONS = 1500.0  # and what these are taken to have cost
+_PRIOR_EVALUATIONS = 500.0  # and what these are taken to have cost, for each coordinate and one more
 _LOST = 0.5  # share of launches that end in no mode, above which the function counts as rough
 
 
@@ -53,7 +53,7 @@ class Auto(Strategy):
         self.turn = 0
         if self.population is not None and self.launches.launches >= 8:
             rates = [
-                (success + prior) / (cost + _PRIOR_EVALUATIONS)
+                (success + prior) / (cost + _PRIOR_EVALUATIONS * (self.search.box.d + 1))
                 for success, prior, cost in zip(self.successes, _PRIOR, self.evaluations, strict=True)
             ]
             if self.launches.ending:
@@ -97,6 +97,6 @@ class Auto(Strategy):
 
     @property
     def ending(self) -> str:
-        if self.population is None or not self.is_rough:
+        if self.population is None or not self.is_rough or self.launches.runaways:
             return self.launches.ending
         return self.population.ending

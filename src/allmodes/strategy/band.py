@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.storage import stored
-from allmodes.strategy.arms import HOT, NAMES, POOL
+from allmodes.strategy.arms import HOP, NAMES
 from allmodes.strategy.evolution import Evolution
 from allmodes.strategy.optimality import check_points, counted, judge
 from allmodes.strategy.search import Search
 
 _STOP_SHARE = 0.6  # of the pool's radius: a component that comes this close to a mode is stopped
+_HOP_STOP = 0.02  # the same for components that hop, as a share of the box
 _FIRST_STOP = 2  # generations before that
 _BETWEEN = 3  # points between a component and a mode that say whether they share a hill
 _FIRST_TEST = 3  # generations, plus one per dimension, before the first of those tests
@@ -22,6 +23,7 @@ _TEST_EVERY = 5  # generations
 _TEST_SHARE = 0.5  # of the distance to the mode: wider components are not tested
 _TOUCHING = 1e-5  # distance at which a component is tested in any case
 _CUT = 10.0  # a component is given up when its gap to the best exceeds this many times its last gain
+_HOP_CUT = 2.0  # the same for a component that hops, against the value it hopped from
 _CUT_EVERY = 3  # generations
 _SAME = 1e-4  # root mean square distance below which a converged component is a known mode
 _NOISY_SAME = 2.0  # the same in standard deviations, for noisy functions
@@ -53,12 +55,14 @@ class Outcome(NamedTuple):
         successes: the arms of new modes.
         ends: points where components ended, but for those stopped near a mode.
         cool: those of them that are local optima worse than the best.
+        known: the funnels from which a hop ended in a known mode.
     """
 
     costs: Floats
     successes: list[int]
     ends: list[Floats]
     cool: list[Cool]
+    known: list[int]
 
 
 @stored
@@ -108,7 +112,7 @@ class Band:
     def tell(self, points: Floats, values: Floats, radius: float) -> Outcome:
         """Move, test and verify; `radius` is the pool's."""
         evolution = self.evolution
-        outcome = Outcome(np.zeros(len(NAMES)), [], [], [])
+        outcome = Outcome(np.zeros(len(NAMES)), [], [], [], [])
         if not len(evolution):
             return outcome
         is_over = np.zeros(len(evolution), np.bool_)
@@ -123,6 +127,9 @@ class Band:
         self._mark_checks(moved, again, is_over, outcome)
         self._cut(moved, is_over, outcome)
         if is_over.any():
+            landed = {end.origin for end in outcome.cool}
+            hopped = is_over & (evolution.arm == HOP)
+            outcome.known.extend(origin for origin in evolution.origin[hopped].tolist() if origin not in landed)
             self._let_go(is_over)
         return outcome
 
@@ -166,7 +173,8 @@ class Band:
             return moved
         modes, distance = self._nearest(search.box.reflect(evolution.mean[moved]))
         arm, age = evolution.arm[moved], evolution.age[moved]
-        is_stopped = (distance < _STOP_SHARE * radius) & (age >= _FIRST_STOP) & ((arm == POOL) | (arm == HOT))
+        limit = np.array([_STOP_SHARE * radius, 0.0, 0.0, _STOP_SHARE * radius, _HOP_STOP])  # per arm
+        is_stopped = (distance < limit[arm]) & (age >= _FIRST_STOP)
         is_over[moved[is_stopped]] = True
         for mode in modes[is_stopped]:
             search.archive.hit(int(mode), False)
@@ -206,7 +214,8 @@ class Band:
         search = self.search
         span, gain = (measure[moved] for measure in self.evolution.progress())
         if search.noise > 0:
-            return gain <= search.noise  # the last window is no better than luck
+            is_old = self.evolution.age[moved] > 2 * self.evolution.window
+            return is_old & (gain <= search.noise)  # the last window is no better than luck
         best = self.evolution.best_value[moved]
         limit = _CONVERGED * search.scale + _ROUNDING * np.where(np.isfinite(best), np.abs(best), 0.0)
         return (span <= limit) | (deviation < _POINT_LIKE)
@@ -216,11 +225,13 @@ class Band:
         evolution, search = self.evolution, self.search
         if not search.is_global or search.noise > 0 or not len(search.archive):
             return
-        moved = moved[(evolution.age[moved] % _CUT_EVERY == 0) & ~is_over[moved]]
+        is_hop = evolution.arm == HOP
+        age = evolution.age - np.where(is_hop, 0, evolution.window)  # hops are many: they are judged a window earlier
+        moved = moved[(age[moved] > evolution.window) & (age[moved] % _CUT_EVERY == 0) & ~is_over[moved]]
         value, target = evolution.best_value[moved], evolution.target[moved]
         gap = np.where(value < target, np.minimum(target, search.archive.best), search.archive.best) - value
         gain = np.maximum(evolution.progress()[1][moved], 0.0)
-        is_cut = (gap > search.tie) & (gap > _CUT * gain)
+        is_cut = (gap > search.tie) & (gap > np.where(is_hop[moved] & (value < target), _HOP_CUT, _CUT) * gain)
         is_cut[np.isin(moved, self.checked)] = False
         for k in moved[is_cut]:
             self._give_up(int(k), is_over, outcome)

@@ -42,6 +42,7 @@ class Batch:
         rival: the mode that it may turn out to be, or -1.
         iterations, cost: steps and evaluations so far.
         is_measured: whether the Hessian was measured nearby rather than guessed.
+        distance: to the top of the last model; `shrinkage`, by how much it had shrunk then.
     """
 
     point: Array
@@ -59,6 +60,8 @@ class Batch:
     iterations: NDArray[np.int64]
     cost: NDArray[np.int64]
     is_measured: NDArray[np.bool_]
+    distance: Array
+    shrinkage: Array
 
     def __len__(self) -> int:
         return len(self.value)
@@ -71,7 +74,7 @@ class Batch:
         return Batch(
             points, np.full(n, -np.inf), np.zeros((n, d)), np.zeros((n, d, d)), radius, points, points,
             np.zeros((n, d)), np.full(n, Phase.START, dtype=np.int64), arm, picked, np.full(n, -1), whole[0], whole[1],
-            np.zeros(n, bool),
+            np.zeros(n, bool), np.zeros(n), np.zeros(n),
         )  # fmt: skip
 
     def join(self, other: Batch) -> None:

@@ -12,6 +12,8 @@ Array = NDArray[np.float64]
 GRADIENT_STEP = 1e-7  # of the box: the error of a mode's position is half of it
 CURVATURE_STEP = 1e-3  # of the box, at most
 
+_ROUGH = 0.7  # difference between the curvatures on both sides, as a share, that no smooth function shows
+
 
 def inward(points: Array, steps: Array, lower: Array, upper: Array) -> Array:
     """Signed steps (n, d) along each coordinate that do not leave the box: backward where forward would."""
@@ -55,8 +57,8 @@ def curvature_points(points: Array, steps: Array, lower: Array, upper: Array) ->
     return points[:, None, :] + np.concatenate([first[:, :, None] * basis, second[:, :, None] * basis, cross], axis=1)
 
 
-def curvature(points: Array, values: Array, moved: Array, moved_values: Array) -> tuple[Array, Array]:
-    """Gradients (n, d) and Hessians (n, d, d) of the quadratics through the points of `curvature_points`."""
+def curvature(points: Array, values: Array, moved: Array, moved_values: Array) -> Array:
+    """Hessians (n, d, d) of the quadratics through the points of `curvature_points`."""
     n, d = points.shape
     axis = np.arange(d)
     a = moved[:, axis, axis] - points
@@ -65,11 +67,27 @@ def curvature(points: Array, values: Array, moved: Array, moved_values: Array) -
     rise_b = moved_values[:, d : 2 * d] - values[:, None]
     H = np.empty((n, d, d))
     H[:, axis, axis] = 2.0 * (rise_a / a - rise_b / b) / (a - b)
-    slope = rise_a / a - 0.5 * a * H[:, axis, axis]
     i, j = _pairs(d)
     rise = moved_values[:, 2 * d :] - values[:, None]
     H[:, i, j] = H[:, j, i] = (rise - rise_a[:, i] - rise_a[:, j]) / (a[:, i] * a[:, j])
-    return slope, H
+    return H
+
+
+def is_rough(
+    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, rounding: float
+) -> NDArray[np.bool_]:
+    """Whether the values on both sides along a coordinate contradict each other: a kink or a jump, (n,).
+
+    A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The gradient comes from
+    much shorter steps, so that what is left over beside it must be about the same curvature on both sides.
+    """
+    d = points.shape[1]
+    axis = np.arange(d)
+    a, b = moved[:, axis, axis] - points, moved[:, d + axis, axis] - points
+    bend_a = moved_values[:, :d] - values[:, None] - gradients * a
+    bend_b = (moved_values[:, d : 2 * d] - values[:, None] - gradients * b) * (a / b) ** 2
+    gap = np.abs(bend_a - bend_b)
+    return ~(gap <= _ROUGH * np.maximum(np.abs(bend_a), np.abs(bend_b)) + 100.0 * rounding).all(axis=1)
 
 
 def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:

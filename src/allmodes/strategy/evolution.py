@@ -206,13 +206,13 @@ class Evolution:
     def progress(self) -> tuple[Floats, Floats]:
         """For each component the range of its last generations' best values, and what they gained on all before.
 
-        Both are infinite for components too young to say: the first before one window, the second before two.
+        Both are infinite for components younger than a window.
         """
         with np.errstate(invalid="ignore"):  # -inf less -inf where all failed
             span = self.recent.max(axis=1) - self.recent.min(axis=1)
             gain = self.best_value - self.earlier
-        span = np.where(self.age > self.window, span, np.inf)
-        return span, np.where(self.age > 2 * self.window, gain, np.inf)
+        is_old = self.age > self.window
+        return np.where(is_old, span, np.inf), np.where(is_old, gain, np.inf)
 
     def go_on(self, k: int, factor: float) -> None:
         """Let a component that had not converged after all go on, wider by a factor."""

@@ -21,7 +21,8 @@ _SMALLEST_STEP, _LARGEST_STEP = 1e-4, 0.1
 _GROW = 1.5  # of the step after a success
 _SHRINK = _GROW**-0.25  # after a failure: steady where one hop in five succeeds
 _SPREAD = 0.3  # of a hopping component, in steps
-_IMPATIENCE = 1.06  # a failure makes the gap to the best count for this much more
+_KNOWN = 4  # failures that a hop into a known mode counts for, beside itself
+_IMPATIENCE = 1.1  # a failure makes the gap to the best count for this much more
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +75,10 @@ class Funnels:
         else:
             step = _SHRINK * self.steps[which]
             self.steps[which] = step if step > _SMALLEST_STEP else _FIRST_STEP
+
+    def doubt(self, name: int) -> None:
+        """A hop from a funnel has ended in a known mode: perhaps the funnel is that mode's."""
+        self.failures[self.names == name] += _KNOWN
 
     def add(self, point: Floats, value: float) -> None:
         """A component has ended at a local optimum: a new funnel, or a better end of a known one."""

@@ -21,7 +21,7 @@ from allmodes.strategy.strategy import Request, Strategy
 Array = NDArray[np.float64]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
-_WIDTH = (4, 64)  # launches under way at once: at first, and at most
+_WIDTH = (2, 64)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
 _FIRST_RADIUS = 0.15  # of the trust region, in units of the box
 _LARGEST_RADIUS = 0.5
@@ -32,6 +32,10 @@ _FARTHEST = 1e6  # boxes away from the start: the function has no top in that di
 _CLOSE = 0.01  # modes closer than this are told apart by values between them
 _FEWEST = 20  # launches before a search may end, and without a new mode
 _RARE = 0.02  # chance of something new at which a search ends
+_RUNAWAYS = 5  # launches that leave for infinity before a search gives up
+_BARREN = 4  # screenings without a new mode before a search for global modes ends
+_SLOW = (0.55, 0.9)  # shrinkage of Newton steps that says linear convergence: 2/3 for a quartic top
+_STEADY = 0.05
 _PATIENCE = 60  # iterations, plus ten per dimension
 
 
@@ -66,6 +70,8 @@ class Launches(Strategy):
     nowhere: int = 0
     patience: int = _FEWEST
     is_passive: bool = False
+    runaways: int = 0
+    barren: int = 0
     screen: Screen = field(init=False)
     is_screening: bool = False
     asked: Array = field(init=False)
@@ -127,11 +133,18 @@ class Launches(Strategy):
             steps = self._curvature_steps(rows)
             if order == 0:
                 return differences.curvature_points(point, steps, box.lower_unit, box.upper_unit)
+            steps = differences.inward(point, steps, box.lower_unit, box.upper_unit)
         else:
-            steps = np.full_like(point, differences.GRADIENT_STEP)
-        steps = differences.inward(point, steps, box.lower_unit, box.upper_unit)
+            steps = self._slope_steps(point)
         moved = differences.gradient_points(point, steps)
         return np.concatenate([point[:, None], moved], axis=1) if phase == Phase.START else moved
+
+    def _slope_steps(self, point: Array) -> Array:
+        """Signed steps (n, d) for gradients from values."""
+        box = self.search.box
+        return differences.inward(
+            point, np.full_like(point, differences.GRADIENT_STEP), box.lower_unit, box.upper_unit
+        )
 
     def _curvature_steps(self, rows: NDArray[np.intp]) -> Array:
         """Long enough to rise above rounding, short enough for the curvature not to change."""
@@ -145,6 +158,7 @@ class Launches(Strategy):
     def tell(self, evaluation: Evaluation) -> None:
         if self.is_screening:
             self.is_screening = False
+            self.barren += 1
             self.search.add_levels(evaluation.value)
             self.screen.add(self.asked, evaluation.value, self.search)
             self.records[SCREENED].add(False, len(evaluation.value), is_launch=False)
@@ -235,8 +249,11 @@ class Launches(Strategy):
     def _told_slope(self, rows: NDArray[np.intp], points: Array, told: Evaluation, ready: Array, ended: Array) -> None:
         batch = self.batch
         slope = differences.gradient(batch.point[rows], batch.value[rows], points, told.value)
+        known = batch.is_measured[rows]
+        bias = 0.5 * self._slope_steps(batch.point[rows]) * np.einsum("nii->ni", batch.hessian[rows])
+        slope -= np.where(known[:, None], bias, 0.0)
         s, change = batch.point[rows] - batch.came_from[rows], slope - batch.old_gradient[rows]
-        guess = ~batch.is_measured[rows] & np.isfinite(change).all(axis=1)
+        guess = ~known & np.isfinite(change).all(axis=1)
         updated = trust_region.rank_one(batch.hessian[rows[guess]], s[guess], change[guess])
         batch.hessian[rows[guess]] = updated
         batch.gradient[rows] = slope
@@ -245,8 +262,15 @@ class Launches(Strategy):
     def _told_curve(self, rows: NDArray[np.intp], points: Array, told: Evaluation, ready: Array, ended: Array) -> None:
         batch = self.batch
         if self.search.order == 0:
-            slope, H = differences.curvature(batch.point[rows], batch.value[rows], points, told.value)
-            batch.gradient[rows] = slope
+            H = differences.curvature(batch.point[rows], batch.value[rows], points, told.value)
+            is_rough = differences.is_rough(
+                batch.point[rows], batch.value[rows], batch.gradient[rows], points, told.value, self.search.rounding
+            )
+            for k in rows[is_rough]:
+                self._end(int(k), -1, ended)
+            # The gradient is known from much shorter steps; the curvature tells how far it is off.
+            steps = self._slope_steps(batch.point[rows])
+            batch.gradient[rows] -= 0.5 * steps * np.einsum("nii->ni", H)
         else:
             H = differences.hessian_of_gradients(batch.point[rows], batch.gradient[rows], points, told.gradient)
         batch.hessian[rows] = H
@@ -305,9 +329,13 @@ class Launches(Strategy):
         arrived = self._arrived(model, value, far, gains, measured)
         for i in np.flatnonzero(arrived & ~ended[rows]):
             self._arrive(int(rows[i]), bool(measured[i]), tops[i], far[i], ended)
+        slow = self._stretch(rows, far, is_concave & measured)
         going = ~arrived & ~ended[rows]
         rows, point, model = rows[going], point[going], trust_region.Model(*(part[going] for part in model))
-        trial = np.minimum(np.maximum(point + trust_region.step(model, batch.radius[rows]), lower), upper)
+        step = trust_region.step(model, batch.radius[rows])
+        if slow.any():
+            step = np.where((slow[going] > 1.0)[:, None], slow[going][:, None] * s[going], step)
+        trial = np.minimum(np.maximum(point + step, lower), upper)
         batch.trial[rows] = trial
         batch.phase[rows] = Phase.STEP
         is_stuck = (batch.radius[rows] < _SMALLEST_RADIUS) | (trial == point).all(axis=1)
@@ -315,6 +343,19 @@ class Launches(Strategy):
         is_stuck |= np.abs(trial).max(axis=1, initial=0.0) > _FARTHEST
         for k in rows[is_stuck]:
             self._end(int(k), -1, ended)
+
+    def _stretch(self, rows: NDArray[np.intp], far: Array, is_sure: NDArray[np.bool_]) -> Array:
+        """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0.
+
+        That happens where the curvature vanishes at the top; the steps that are left add up to a geometric series.
+        """
+        batch = self.batch
+        with np.errstate(divide="ignore", invalid="ignore"):
+            q = np.where(is_sure, far / batch.distance[rows], 0.0)
+        low, high = _SLOW
+        is_slow = (q > low) & (q < high) & (np.abs(q - batch.shrinkage[rows]) < _STEADY)
+        batch.distance[rows], batch.shrinkage[rows] = far, q
+        return np.where(is_slow, 1.0 / (1.0 - np.minimum(q, high)), 0.0)
 
     def _arrived(self, model: trust_region.Model, value: Array, far: Array, gains: Array, measured: Array) -> Array:
         """Which launches are at the top of their model, or on level ground."""
@@ -334,7 +375,7 @@ class Launches(Strategy):
         batch = self.batch
         if not is_measured:
             batch.phase[k] = Phase.CURVE
-        elif self.search.order == 0 and 0.1 * self.search.xtol < far <= _LAST_STEP:
+        elif self.search.order == 0 and 1e-3 * self.search.xtol < far <= _LAST_STEP:
             batch.trial[k], batch.phase[k] = top, Phase.FINAL
         else:
             self._settle(k, ended)
@@ -384,6 +425,8 @@ class Launches(Strategy):
             self.nowhere += 1
             self.lost += arm in (EVEN, SCREENED)
         is_success = is_new and self._counts(mode)
+        self.barren = 0 if is_success else self.barren
+        self.runaways += bool(np.abs(batch.trial[k]).max() > _FARTHEST)
         self.records[arm].add(is_success, int(batch.cost[k]))
         if arm == SCREENED:
             self.screen.report(is_success)
@@ -410,6 +453,10 @@ class Launches(Strategy):
     @property
     def ending(self) -> str:
         archive = self.search.archive
+        if self.runaways >= _RUNAWAYS and self.runaways > 0.5 * self.launches and not len(archive):
+            return f"{self.runaways} of {self.launches} launches ran away without end"
+        if self.search.is_global:
+            return f"{self.barren} screenings in a row found no new mode" if self.barren > _BARREN else ""
         singles = int((archive.hits == 1).sum())
         if self.launches >= self.patience and singles < _RARE * self.launches:
             if self.since_new >= max(self.patience, 2 * len(archive)):

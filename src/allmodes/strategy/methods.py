@@ -29,9 +29,7 @@ def make_strategy(
     if isinstance(method, Algorithm) or method == "anneal":
         return Polished.make(search, method if isinstance(method, Algorithm) else None, starts, polish)
     if method == "black-box" or (method == "auto" and search.noise != 0.0):
-        population = Population(search)
-        population.starts(starts)
-        return population
+        return Population(search)
     launches = Launches(search, given=[Start(point, 0.0, GIVEN) for point in starts], is_plain=method == "multistart")
     if "width" in options:
         launches.width = (options["width"], max(options["width"], launches.width[1]))

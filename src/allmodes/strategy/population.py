@@ -211,17 +211,21 @@ class Population(Strategy):
             self.funnels.exclude(mode)
         for end in outcome.cool:
             self._keep_cool(end)
+        for funnel in outcome.known:
+            self.funnels.doubt(funnel)
 
     def _keep_cool(self, end: Cool) -> None:
         """A local optimum: worth hopping from, and worth a larger population."""
-        if end.arm == HOP:
-            self.funnels.land(end.origin, end.point, end.value)
-            return
         good = self.search_modes()
         apart = self.search.box.difference(self.search.archive.means[good], end.point)
-        if not len(good) or np.sqrt((apart**2).mean(axis=1)).min() > APART:
+        is_apart = not len(good) or bool(np.sqrt((apart**2).mean(axis=1)).min() > APART)
+        if end.arm == HOP and is_apart:
+            self.funnels.land(end.origin, end.point, end.value)
+        elif end.arm == HOP:
+            self.funnels.doubt(end.origin)
+        elif is_apart:
             self.funnels.add(end.point, end.value)
-        if end.arm != HOT:
+        if end.arm not in (HOT, HOP):
             values = np.append(self.cool_values, end.value)
             points = np.concatenate([self.cool_points, end.point[None]])
             order = np.argsort(-values, kind="stable")[:_MOST_KEPT]

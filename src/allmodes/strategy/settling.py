@@ -12,6 +12,7 @@ from allmodes.strategy.search import Search
 Array = NDArray[np.float64]
 
 _LEVEL = 1e-5  # curvature that counts as none, as a share of the largest and of the function's scale over the box
+_ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _PROBES = np.array([0.003, -0.003, 0.03, -0.03])  # of the box: how far level directions are probed
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
 
@@ -28,12 +29,17 @@ def kind_of(search: Search, batch: Batch, k: int) -> str:
     if not len(free):
         return "boundary"
     eigenvalues = np.linalg.eigvalsh(batch.hessian[k][np.ix_(free, free)])
-    level = _LEVEL * max(np.abs(eigenvalues).max(), search.scale)
+    level = max(_LEVEL * max(np.abs(eigenvalues).max(), search.scale), _noise(search, batch.value[k]))
     if eigenvalues[-1] > level:
         return ""
-    if eigenvalues[-1] > -level:
+    if eigenvalues[-1] >= -level:
         return "flat"
     return "boundary" if held.any() else "optimum"
+
+
+def _noise(search: Search, value: float) -> float:
+    """Curvature that rounding of values may pretend, when it comes from differences of them."""
+    return _ROUNDING * abs(value) if search.order == 0 else 0.0
 
 
 def closest(search: Search, point: Array) -> tuple[int, float]:
@@ -53,7 +59,7 @@ def flat_probes(search: Search, batch: Batch, rows: NDArray[np.intp]) -> Array:
 
 def is_plateau(search: Search, batch: Batch, k: int) -> bool:
     """Level ground in every direction, below the best value seen: nothing says that it is a top."""
-    level = _LEVEL * search.scale
+    level = max(_LEVEL * search.scale, _noise(search, batch.value[k]))
     is_level = bool(np.abs(batch.hessian[k]).max(initial=0.0) <= level)
     return is_level and bool(batch.value[k] < search.best_value - search.rounding)
 

@@ -37,9 +37,9 @@ class Strategy(ABC):
     def ending(self) -> str:
         """Why the search is over, in words; empty while it goes on."""
 
-    @abstractmethod
     def add_points(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Points (n, d) that were evaluated without being asked for, and their values."""
+        """Points (n, d) that were evaluated without being asked for, and their values. A strategy may ignore them."""
+        return
 
     @property
     def lost_launches(self) -> int:
