@@ -260,7 +260,9 @@ class ModeFinder:
                 raise ValueError(
                     f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another checkpoint file."
                 )
-        same_box = all(np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES)
+        same_box = all(
+            np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES
+        )
         if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.search.order != theirs.search.order:
             raise ValueError(f"{path} holds a search of another problem (bounds, sign or derivatives differ).")
         ours.settings = theirs.settings  # budgets may have grown

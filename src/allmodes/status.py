@@ -57,7 +57,7 @@ _MESSAGES = {
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
         "Allow more evaluations (maxfev). A function without a lower bound inside the box has no mode to be found; "
-        "a rough one wants method=\"black-box\".",
+        'a rough one wants method="black-box".',
     ),
     Status.INTERRUPTED: (
         "Interrupted from the keyboard; this is what was found so far.",

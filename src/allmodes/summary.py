@@ -57,7 +57,9 @@ def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...
     x, fun = best_of(summary.modes, best, frame.value(search.best_value), frame.box.D)
     why = "; ".join(reasons.values())
     account = state.strategy.account
-    said = " ".join(part for part in (f"{account[:1].upper()}{account[1:]}.", why and f"{why[0].upper()}{why[1:]}.") if part)
+    said = " ".join(
+        part for part in (f"{account[:1].upper()}{account[1:]}.", why and f"{why[0].upper()}{why[1:]}.") if part
+    )
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
         message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev, njev=state.njev, nhev=state.nhev,
@@ -101,7 +103,8 @@ def summarise(search: Search, frame: Frame, temperature: float | None, lost: int
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
     weights = _weights(search, order, inside)
     modes = tuple(
-        _mode(search, frame, int(j), bool(is_global[j]), float(weight)) for j, weight in zip(order, weights, strict=True)
+        _mode(search, frame, int(j), bool(is_global[j]), float(weight))
+        for j, weight in zip(order, weights, strict=True)
     )
     outside = inside / (frame.factor or 1.0)
     return Summary(modes, outside, _mixture(search, frame, order, weights, inside), covered)

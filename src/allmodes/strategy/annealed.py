@@ -25,30 +25,19 @@ from allmodes.strategy.optimality import counted
 from allmodes.strategy.search import Search
 from allmodes.strategy.starts import Sobol
 from allmodes.strategy.strategy import Request, Strategy
-from allmodes.strategy.temperature import (
-    AUTOMATIC,
-    Bounded,
-    Spread,
-    check_family,
-    end_temperature,
-    relief,
-    settings,
-    temperature,
-)
+from allmodes.strategy.temperature import Bounded, Spread, choose, end_temperature, relief, settings, start, temperature
 
 _MOST_COMPONENTS = 64
+_RUN_SHARE = 0.8  # of the evaluations there are, for annealing; the rest is for polishing
 _FEWEST_STEPS = 8  # a shorter run anneals nothing
 _EVEN = 32  # evenly spread points, at least, that tell the spread of the function
 _EVEN_PER_DIMENSION = 8
 _EVEN_SHARE = 4  # they are at most one in so many of the evaluations there are
 _FAILED_ROUNDS = 4  # rounds of evenly spread points without a single value before the search gives up
 _POOL = 4  # points drawn for every start, of which the ones away from modes are taken
-_FIRST_SPREAD = 0.3  # standard deviation of a lone component at first, as a share of the box
-_EDGE = 0.1  # means of components that live strictly inside the box keep this distance at first
-_LARGEST_VARIANCE = 0.02  # of these
 _SHARED = 2.0  # standard deviations between the means of components that are taken to share a basin
 _RARE = 0.02  # chance of something new at which a search ends
-_PATIENCE = 20  # launches without anything new before a search ends, at least
+_PATIENCE = 40  # launches without anything new before a search ends, at least
 _RUGGED = 0.9  # chance of something new from which on a landscape is called rugged
 _RUGGED_AFTER = 16  # launches
 
@@ -95,6 +84,7 @@ class Annealed(Strategy):
     runs: int = 0
     is_judged: bool = True
     known: int = 0
+    best: float = -np.inf
     since_new: int = 0
     is_rugged: bool = False
     ends: Floats = field(init=False)
@@ -104,20 +94,11 @@ class Annealed(Strategy):
         d = self.search.box.d
         if self.algorithm is not None:
             instance("algorithm", self.algorithm, Algorithm, "Write presets.nva_gm(order=2), presets.fs_nva_gm(), ...")
-            check_family(self.algorithm)
-        self.running, first, steps = self._automatic()
+        self.running, first, steps = choose(self.algorithm, self.search.order, d)
         self.K = first if self.num_components is None else whole_number("num_components", self.num_components, 1)
         self.steps = steps if self.steps is None else whole_number("steps", self.steps, 1)
         self.sobol = Sobol(d, int(self.search.rng.integers(2**31)))
         self.even, self.ends = np.zeros((0, d)), np.zeros((0, d))
-
-    def _automatic(self) -> tuple[Algorithm, int, int]:
-        """The algorithm, how many components it begins with, and its steps."""
-        chosen, first, steps = AUTOMATIC[0 if self.is_rugged else self.search.order]
-        if self.algorithm is None:
-            return chosen, first, steps
-        order = 2 if "hessian" in self.algorithm.needs else int("gradient" in self.algorithm.needs)
-        return self.algorithm, *AUTOMATIC[order][1:]
 
     # ---- the protocol
 
@@ -183,7 +164,7 @@ class Annealed(Strategy):
     def _begin(self) -> None:
         """A new mixture, as large as the budget allows."""
         search, B = self.search, self.running.num_samples
-        left = search.maxfev - search.nfev
+        left = int(_RUN_SHARE * (search.maxfev - search.nfev))
         points = self.running.proposal.num_points
         assert self.steps is not None
         K, steps = self.K, self.steps
@@ -195,16 +176,10 @@ class Annealed(Strategy):
             return
         self.spread = Spread.of(search)
         self.end = end_temperature(search.archive, self.spread)
-        self.step, self.last_step, self.known = 0, steps, len(counted(search))
-        self.mixture = Mixture(np.zeros(K), self._components(self._starts(K), K))
+        self.step, self.last_step = 0, steps
+        self.known, self.best = len(counted(search)), search.archive.best
+        self.mixture = Mixture(np.zeros(K), start(self.running, self._starts(K)))
         self.lowest = 0.0
-
-    def _components(self, means: Floats, K: int) -> Any:
-        family = self.running.family
-        variance = (_FIRST_SPREAD * K ** (-1.0 / means.shape[1])) ** 2
-        if isinstance(family, Gaussian):
-            return family.start(means, variance)
-        return family.start(np.clip(means, _EDGE, 1.0 - _EDGE), min(variance, _LARGEST_VARIANCE))
 
     def _starts(self, K: int) -> Floats:
         """K points far from the known modes and from each other; in the first run among the better half."""
@@ -259,7 +234,7 @@ class Annealed(Strategy):
         for leaf in leaves(components):
             is_good &= np.isfinite(leaf.reshape(K, -1)).all(axis=1)
         if not is_good.all():
-            fresh = self._components(self._draw(K), K)
+            fresh = start(self.running, self._draw(K))
             log_ratios = np.where(is_good, log_ratios, 0.0)
             components = map_leaves(
                 lambda old, new: np.where(is_good.reshape(-1, *(1,) * (old.ndim - 1)), old, new), components, fresh
@@ -290,7 +265,8 @@ class Annealed(Strategy):
         self.is_judged = True
         search, modes = self.search, counted(self.search)
         new = len(modes) - self.known
-        self.since_new = 0 if new > 0 else self.since_new + self.K
+        is_new = new > 0 or search.archive.best > self.best + search.tie
+        self.since_new = 0 if is_new else self.since_new + self.K
         if 2 * new >= self.K:
             self.K = min(2 * self.K, _MOST_COMPONENTS)
         hits = np.zeros(len(search.archive), np.int64)
@@ -303,4 +279,4 @@ class Annealed(Strategy):
         is_rough = launches >= _RUGGED_AFTER and (hits == 1).sum() > _RUGGED * launches
         if search.is_global and is_rough and not self.is_rugged and self.algorithm is None and search.order:
             self.is_rugged = True
-            self.running, self.K, self.steps = self._automatic()
+            self.running, self.K, self.steps = choose(None, 0, search.box.d)

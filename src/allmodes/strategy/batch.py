@@ -22,7 +22,8 @@ class Phase(IntEnum):
     CURVE = 3  # difference points for the curvature where it has arrived
     FINAL = 4  # the value at the last Newton step
     FLAT = 5  # values along directions in which the curvature vanishes
-    VALLEY = 6  # values on the way to a mode that is close
+    FAR = 6  # values farther along directions that are level as far as was seen
+    VALLEY = 7  # values on the way to a mode that is close
 
 
 @stored
@@ -42,6 +43,9 @@ class Batch:
         rival: the mode that it may turn out to be, or -1.
         iterations, cost: steps and evaluations so far.
         is_measured: whether the Hessian was measured nearby rather than guessed.
+        kind: what it has been seen to be, as a number of settling.KINDS.
+        seen: modes known when it was last compared with them.
+        is_bridge: whether it was launched to see if two level points are connected.
         distance: to the top of the last model; `shrinkage`, by how much it had shrunk then.
     """
 
@@ -60,6 +64,9 @@ class Batch:
     iterations: NDArray[np.int64]
     cost: NDArray[np.int64]
     is_measured: NDArray[np.bool_]
+    kind: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    is_bridge: NDArray[np.bool_]
     distance: Array
     shrinkage: Array
 
@@ -74,7 +81,7 @@ class Batch:
         return Batch(
             points, np.full(n, -np.inf), np.zeros((n, d)), np.zeros((n, d, d)), radius, points, points,
             np.zeros((n, d)), np.full(n, Phase.START, dtype=np.int64), arm, picked, np.full(n, -1), whole[0], whole[1],
-            np.zeros(n, bool), np.zeros(n), np.zeros(n),
+            np.zeros(n, bool), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, bool), np.zeros(n), np.zeros(n),
         )  # fmt: skip
 
     def join(self, other: Batch) -> None:

@@ -16,10 +16,11 @@ from allmodes.storage import stored
 
 APART = 0.05  # root mean square distance within which only the best local optimum is kept
 _MOST = 100  # funnels kept
-_FIRST_STEP = 0.02  # of a hop, per coordinate, as a share of the box
-_SMALLEST_STEP, _LARGEST_STEP = 1e-4, 0.1
-_GROW = 1.5  # of the step after a success
-_SHRINK = _GROW**-0.25  # after a failure: steady where one hop in five succeeds
+_FIRST_STEP, _LARGEST_STEP = 0.02, 0.1  # of a hop, per coordinate, as a share of the box
+_GROW = 1.5  # of the step when a hop came back to where it began
+_SHRINK = 0.9  # when it ended elsewhere, and lower
+_RETURNED = 0.2  # a hop that ends within this share of its step came back
+_WORTHWHILE = 0.01  # of the gap to the best: a gain that makes a funnel promising again
 _SPREAD = 0.3  # of a hopping component, in steps
 _KNOWN = 4  # failures that a hop into a known mode counts for, beside itself
 _IMPATIENCE = 1.1  # a failure makes the gap to the best count for this much more
@@ -62,19 +63,21 @@ class Funnels:
         point = self.box.reflect(self.points[which] + step * rng.standard_normal(self.box.d))
         return point, _SPREAD * step, float(self.values[which]), int(self.names[which])
 
-    def land(self, name: int, point: Floats, value: float) -> None:
-        """A hop from a funnel has ended at a local optimum."""
+    def land(self, name: int, point: Floats, value: float, best: float) -> None:
+        """A hop from a funnel has ended at a local optimum; `best` is the best value of all."""
         places = np.flatnonzero(self.names == name)
         if not len(places):
             return
-        which = places[0]
-        if value > self.values[which]:
-            self.points[which], self.values[which] = point, value
+        which = int(places[0])
+        gain = value - self.values[which]
+        if self._distances(point)[which] < _RETURNED * self.steps[which]:  # the step was too short to get away
             self.steps[which] = min(_LARGEST_STEP, _GROW * self.steps[which])
+        elif gain <= 0:
+            self.steps[which] *= _SHRINK
+        if gain > _WORTHWHILE * (best - self.values[which]):
             self.failures[which] = 0
-        else:
-            step = _SHRINK * self.steps[which]
-            self.steps[which] = step if step > _SMALLEST_STEP else _FIRST_STEP
+        if gain > 0:
+            self.points[which], self.values[which] = point, value
 
     def doubt(self, name: int) -> None:
         """A hop from a funnel has ended in a known mode: perhaps the funnel is that mode's."""

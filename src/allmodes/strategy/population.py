@@ -220,7 +220,7 @@ class Population(Strategy):
         apart = self.search.box.difference(self.search.archive.means[good], end.point)
         is_apart = not len(good) or bool(np.sqrt((apart**2).mean(axis=1)).min() > APART)
         if end.arm == HOP and is_apart:
-            self.funnels.land(end.origin, end.point, end.value)
+            self.funnels.land(end.origin, end.point, end.value, self.search.archive.best)
         elif end.arm == HOP:
             self.funnels.doubt(end.origin)
         elif is_apart:

@@ -48,9 +48,7 @@ def _by_model(search: Search, point: Array, value: Array, tops: Array, gains: Ar
     archive = search.archive
     top_apart, apart = _squares(archive.whitened(tops)), _squares(archive.whitened(point))
     climb = np.maximum(archive.values[:, None] - value, _TINY * search.scale)
-    accepted = (top_apart < _CLOSER**2 * apart) & (
-        np.abs(value + gains - archive.values[:, None]) < _AGREEMENT * climb
-    )
+    accepted = (top_apart < _CLOSER**2 * apart) & (np.abs(value + gains - archive.values[:, None]) < _AGREEMENT * climb)
     return _best(accepted, top_apart)
 
 

@@ -1,20 +1,59 @@
-"""What a launch has arrived at: a top, a boundary, level ground, or something else."""
+"""What a launch has arrived at: a new mode, a known one, level ground, or nothing."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
-from allmodes.strategy.batch import Batch
+from allmodes.storage import stored
+from allmodes.strategy.archive import Found
+from allmodes.strategy.ascents import LAST_STEP
+from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
-_LEVEL = 1e-5  # curvature that counts as none, as a share of the largest and of the function's scale over the box
+# Curvature that counts as none, as a share of the largest and of the function's scale over the box: what differences
+# of values, differences of gradients and Hessians can be trusted to tell.
+_LEVEL = (1e-2, 1e-3, 1e-5)
 _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
-_PROBES = np.array([0.003, -0.003, 0.03, -0.03])  # of the box: how far level directions are probed
+_PROBES = {  # of the box: how far directions that look level are probed, on both sides
+    Phase.FLAT: np.array([0.003, -0.003, 0.03, -0.03]),
+    Phase.FAR: np.array([0.03, -0.03, 0.1, -0.1, 0.3, -0.3, 1.0, -1.0]),
+}
+_CURVED = 3e-3  # a fall at the first probe, as a share of that at the second: 1e-2 for a parabola, 1e-4 for a quartic
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
+_CLOSE = 0.01  # modes closer than this are told apart by values between them
+_HALFWAY = 0.95  # a bridge ends closer to both of its ends than they are to each other, by this factor
+KINDS = ("", "optimum", "boundary", "flat")
+
+
+@stored
+class Pillar(NamedTuple):
+    """A level point that waits for a bridge: whether a path at the same height leads from it to a mode."""
+
+    point: Array
+    value: float
+    gradient: Array
+    hessian: Array
+    mode: int
+    arm: int
+    cost: int
+
+
+class End(NamedTuple):
+    """A launch that is over: its row (or -1 if it has none any more), kind of start, cost, mode (or -1), if new."""
+
+    row: int
+    arm: int
+    cost: int
+    mode: int
+    is_new: bool = False
 
 
 def is_held(box: Box, point: Array, g: Array) -> NDArray[np.bool_]:
@@ -22,50 +61,248 @@ def is_held(box: Box, point: Array, g: Array) -> NDArray[np.bool_]:
     return ((point <= box.lower_unit) & (g < 0.0)) | ((point >= box.upper_unit) & (g > 0.0))
 
 
-def kind_of(search: Search, batch: Batch, k: int) -> str:
-    """"optimum", "boundary", "flat", or "" for a point that is none of these, by the measured curvature."""
-    held = is_held(search.box, batch.point[k], batch.gradient[k])
-    free = np.flatnonzero(~held)
-    if not len(free):
-        return "boundary"
-    eigenvalues = np.linalg.eigvalsh(batch.hessian[k][np.ix_(free, free)])
-    level = max(_LEVEL * max(np.abs(eigenvalues).max(), search.scale), _noise(search, batch.value[k]))
-    if eigenvalues[-1] > level:
-        return ""
-    if eigenvalues[-1] >= -level:
-        return "flat"
-    return "boundary" if held.any() else "optimum"
+@stored
+@dataclass
+class Settling:
+    """Decides what launches have arrived at.
 
+    Attributes:
+        ends: launches that are over, for the strategy to count.
+        parked: rows that leave the batch while a bridge is built from them.
+        bridges: starts between level points, with the number of their pillar.
+    """
 
-def _noise(search: Search, value: float) -> float:
-    """Curvature that rounding of values may pretend, when it comes from differences of them."""
-    return _ROUNDING * abs(value) if search.order == 0 else 0.0
+    search: Search
+    batch: Batch
+    pillars: list[Pillar | None] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    parked: list[int] = field(default_factory=list)
+    bridges: list[tuple[Array, int]] = field(default_factory=list)
+
+    def arrive(self, k: int, top: Array, far: float) -> None:
+        """A launch at the top of its model: measure it, take the last step, or settle what it is."""
+        batch = self.batch
+        if not batch.is_measured[k]:
+            batch.phase[k] = Phase.CURVE
+        elif self.search.order == 0 and 1e-3 * self.search.xtol < far <= LAST_STEP:
+            batch.trial[k], batch.phase[k] = top, Phase.FINAL
+        else:
+            self._settle(k)
+
+    # ---- questions
+
+    def points(self, phase: Phase, rows: Rows) -> Array:
+        """Where launches in this phase want to be evaluated, (n, points each, d)."""
+        batch, box = self.batch, self.search.box
+        point = batch.point[rows]
+        if phase == Phase.VALLEY:
+            way = box.difference(self.search.archive.means[batch.rival[rows]], point)
+            return point[:, None] + _BETWEEN[:, None] * way[:, None]
+        (k,) = rows  # probes differ in number: one launch at a time
+        axes = self._level_axes(int(k))
+        probes = point[0] + _PROBES[phase][:, None, None] * axes
+        return np.minimum(np.maximum(probes, box.lower_unit), box.upper_unit).reshape(1, -1, box.d)
+
+    def _level_axes(self, k: int) -> Array:
+        """Directions (n, d) in which the curvature looks like none."""
+        batch = self.batch
+        held = is_held(self.search.box, batch.point[k], batch.gradient[k])
+        free = np.flatnonzero(~held)
+        eigenvalues, vectors = np.linalg.eigh(batch.hessian[k][np.ix_(free, free)])
+        axes = np.zeros((len(free), len(held)))
+        axes[:, free] = vectors.T
+        return axes[eigenvalues >= -self._level(k, eigenvalues)]
+
+    def _level(self, k: int, eigenvalues: Array) -> float:
+        """Curvature that counts as none."""
+        search = self.search
+        level = _LEVEL[search.order] * max(np.abs(eigenvalues).max(), search.scale)
+        return max(level, _ROUNDING * abs(self.batch.value[k])) if search.order == 0 else level
+
+    # ---- answers
+
+    def told(self, phase: Phase, rows: Rows, points: Array, values: Array) -> None:
+        tell = {
+            Phase.FINAL: self._told_final,
+            Phase.FLAT: self._told_flat,
+            Phase.FAR: self._told_far,
+            Phase.VALLEY: self._told_valley,
+        }[phase]
+        for k, where, found in zip(rows, points, values, strict=True):
+            tell(int(k), where, found)
+
+    def _told_final(self, k: int, where: Array, values: Array) -> None:
+        batch = self.batch
+        if not values[0] >= batch.value[k] - self.search.rounding:  # the model is wrong: a kink
+            self._end(k, -1)
+            return
+        if values[0] >= batch.value[k]:
+            held = is_held(self.search.box, batch.point[k], batch.gradient[k])
+            batch.gradient[k] = np.where(held, batch.gradient[k], 0.0)
+            batch.point[k], batch.value[k] = where[0], values[0]
+        self._settle(k)
+
+    def _told_flat(self, k: int, where: Array, values: Array) -> None:
+        """Higher ground is where the launch goes on; otherwise the ground is level, or curved after all."""
+        batch, slack = self.batch, self.search.rounding
+        rises = (values - batch.value[k]).reshape(2, 2, -1)  # (distance, side, axis)
+        if self._climbs(k, where, values):
+            return
+        if not (np.abs(rises) > slack).any(axis=0).all():
+            batch.phase[k] = Phase.FAR  # exactly level as far as was seen: look farther
+            return
+        near, far = -rises.max(axis=1)  # on the side that falls less
+        if (near > np.maximum(10.0 * slack, _CURVED * far)).all():
+            held = is_held(self.search.box, batch.point[k], batch.gradient[k]).any()
+            batch.kind[k] = KINDS.index("boundary" if held else "optimum")
+        self._compare(k)
+
+    def _told_far(self, k: int, where: Array, values: Array) -> None:
+        """The first probe that differs counts on each side; beyond it another hill may begin."""
+        batch, slack = self.batch, self.search.rounding
+        rises = (values - batch.value[k]).reshape(4, 2, -1)  # (distance, side, axis)
+        differs = np.abs(rises) > slack
+        first = differs & (np.cumsum(differs, axis=0) == 1)
+        if self._climbs(k, where, np.where(first.reshape(-1), values, -np.inf)):
+            return
+        if batch.value[k] < self.search.best_value - slack and np.abs(batch.hessian[k]).max() <= slack:
+            self._end(k, -1)  # a plateau below the best value: nothing says that it is a top
+            return
+        self._compare(k)
+
+    def _climbs(self, k: int, where: Array, values: Array) -> bool:
+        """Go on from the best of these points if it is higher."""
+        batch, best = self.batch, int(np.argmax(values))
+        if not values[best] > batch.value[k] + self.search.rounding:
+            return False
+        batch.point[k], batch.phase[k], batch.is_measured[k] = where[best], Phase.START, False
+        return True
+
+    def _told_valley(self, k: int, where: Array, values: Array) -> None:
+        batch, archive = self.batch, self.search.archive
+        j = int(batch.rival[k])
+        height = archive.values[j]
+        if (values >= min(batch.value[k], height) - self.search.rounding).all():
+            self._end(k, j)
+        elif (
+            KINDS[batch.kind[k]] == archive.found[j].kind == "flat" and abs(batch.value[k] - height) <= self.search.tie
+        ):
+            self._park(k, j)
+        else:
+            self._freeze(k)
+
+    # ---- verdicts
+
+    def _settle(self, k: int) -> None:
+        """A launch has arrived: nowhere, on ground that looks level, or at a top."""
+        batch = self.batch
+        kind = self._kind(k)
+        if batch.is_bridge[k]:
+            self.build(k)
+        elif not kind:
+            self._end(k, -1)
+        else:
+            batch.kind[k] = KINDS.index(kind)
+            if len(self.search.archive):
+                j, apart = closest(self.search, batch.point[k])
+                if apart < 10.0 * self.search.xtol:
+                    self._end(k, j)
+                    return
+            if kind == "flat":
+                batch.phase[k] = Phase.FLAT
+            else:
+                self._compare(k)
+
+    def _kind(self, k: int) -> str:
+        """By the measured curvature; empty for a saddle."""
+        search, batch = self.search, self.batch
+        held = is_held(search.box, batch.point[k], batch.gradient[k])
+        free = np.flatnonzero(~held)
+        if not len(free):
+            return "boundary"
+        eigenvalues = np.linalg.eigvalsh(batch.hessian[k][np.ix_(free, free)])
+        level = self._level(k, eigenvalues)
+        if eigenvalues[-1] > level:
+            return ""
+        if eigenvalues[-1] >= -level:
+            return "flat"
+        return "boundary" if held.any() else "optimum"
+
+    def _compare(self, k: int) -> None:
+        """A top: look at what lies between it and the closest mode, or the closest level one, before it counts."""
+        search, batch = self.search, self.batch
+        archive = search.archive
+        batch.seen[k] = len(archive)
+        if len(archive):
+            j, apart = closest(search, batch.point[k])
+            level = np.array([found.kind == "flat" for found in archive.found])
+            if KINDS[batch.kind[k]] == "flat" and level.any():
+                others = np.flatnonzero(level)
+                distance = np.abs(search.box.difference(archive.means[others], batch.point[k])).max(axis=1)
+                j, apart = int(others[distance.argmin()]), 0.0
+            if apart < _CLOSE:
+                batch.rival[k], batch.phase[k] = j, Phase.VALLEY
+                return
+        self._freeze(k)
+
+    def _freeze(self, k: int) -> None:
+        """A new mode, unless another launch was first."""
+        batch = self.batch
+        if batch.seen[k] < len(self.search.archive):
+            self._compare(k)
+            return
+        mode = self._add(batch.point[k], batch.value[k], batch.gradient[k], batch.hessian[k], KINDS[batch.kind[k]])
+        self._end(k, mode, is_new=True)
+
+    def _add(self, point: Array, value: float, gradient: Array, hessian: Array, kind: str) -> int:
+        search = self.search
+        point = search.box.project(point)
+        source = "derivatives" if search.order == 2 else "differences"
+        held = is_held(search.box, point, gradient)
+        found = Found(gradient.copy(), hessian.copy(), held, kind, source, search.nfev)
+        return search.archive.add(point, float(value), found)
+
+    def _end(self, k: int, mode: int, is_new: bool = False) -> None:
+        batch = self.batch
+        if batch.is_bridge[k]:
+            self.build(k)
+        else:
+            self.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode, is_new))
+
+    # ---- bridges between level points
+
+    def _park(self, k: int, mode: int) -> None:
+        """Whether two level points at the same height are connected is seen by a launch from between them."""
+        batch = self.batch
+        pillar = Pillar(
+            batch.point[k].copy(), float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), mode,
+            int(batch.arm[k]), int(batch.cost[k]),
+        )  # fmt: skip
+        self.parked.append(k)
+        way = self.search.box.difference(self.search.archive.means[mode], pillar.point)
+        self.bridges.append((pillar.point + 0.5 * way, len(self.pillars)))
+        self.pillars.append(pillar)
+
+    def build(self, k: int) -> None:
+        """A bridge has ended: level ground at the same height between its ends says that they are one mode."""
+        search, batch = self.search, self.batch
+        number = int(batch.picked[k])
+        pillar = self.pillars[number]
+        assert pillar is not None
+        self.pillars[number] = None
+        self.parked.append(k)
+        ends = np.stack([pillar.point, search.archive.means[pillar.mode]])
+        reach = np.sqrt((search.box.difference(ends[0], ends[1]) ** 2).sum())
+        apart = np.sqrt((search.box.difference(ends, batch.point[k]) ** 2).sum(axis=1))
+        height = min(pillar.value, search.archive.values[pillar.mode])
+        if (apart < _HALFWAY * reach).all() and batch.value[k] >= height - search.tie:
+            self.ends.append(End(-1, pillar.arm, pillar.cost, pillar.mode))
+            return
+        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
+        self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
 
 
 def closest(search: Search, point: Array) -> tuple[int, float]:
     """The closest mode and the largest coordinate of the difference; wants a mode."""
     apart = np.abs(search.box.difference(search.archive.means, point)).max(axis=1)
     return int(apart.argmin()), float(apart.min())
-
-
-def flat_probes(search: Search, batch: Batch, rows: NDArray[np.intp]) -> Array:
-    """Points (n, 4 d, d) on both sides along every axis of the curvature, at two distances."""
-    vectors = np.linalg.eigh(batch.hessian[rows])[1].swapaxes(1, 2)
-    probes = batch.point[rows][:, None, None] + _PROBES[:, None, None] * vectors[:, None]
-    box = search.box
-    probes = np.minimum(np.maximum(probes, box.lower_unit), box.upper_unit)
-    return probes.reshape(len(rows), -1, box.d)
-
-
-def is_plateau(search: Search, batch: Batch, k: int) -> bool:
-    """Level ground in every direction, below the best value seen: nothing says that it is a top."""
-    level = max(_LEVEL * search.scale, _noise(search, batch.value[k]))
-    is_level = bool(np.abs(batch.hessian[k]).max(initial=0.0) <= level)
-    return is_level and bool(batch.value[k] < search.best_value - search.rounding)
-
-
-def valley_points(search: Search, batch: Batch, rows: NDArray[np.intp]) -> Array:
-    """Points (n, 5, d) between each launch and the mode it may turn out to be."""
-    rivals = search.archive.means[batch.rival[rows]]
-    way = search.box.difference(rivals, batch.point[rows])
-    return batch.point[rows][:, None] + _BETWEEN[:, None] * way[:, None]

@@ -15,7 +15,7 @@ from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
 
-GIVEN, EVEN, NEAR, MIXED, SCREENED = range(5)  # the arms
+GIVEN, EVEN, NEAR, MIXED, SCREENED, BRIDGE = range(6)  # the arms
 _FIRST_LAUNCHES = 8  # before arms compete
 _BLOCK = 64  # Sobol points drawn at once
 _TRIES = 16  # draws of a start near a mode before giving up
@@ -118,7 +118,7 @@ def mixed(search: Search) -> Start | None:
 
 def make_records() -> list[Record]:
     """One record for each arm."""
-    return [Record() for _ in range(5)]
+    return [Record() for _ in range(6)]
 
 
 class HasStarts(Protocol):

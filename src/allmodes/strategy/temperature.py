@@ -31,11 +31,11 @@ from allmodes.strategy.archive import Archive
 from allmodes.strategy.search import Search
 
 _WEIGHT_LIMIT = 10.0  # log-ratios of weights: no component is ever without entropy
-AUTOMATIC = (  # by the order of derivatives there are: algorithm, components at first, steps
-    (nva_gm(0, estimator=BlackBox(LeaveOneOut()), num_samples=16, weight_limit=_WEIGHT_LIMIT), 8, 40),
-    (nva_gm(1, num_samples=2, weight_limit=_WEIGHT_LIMIT), 4, 20),
-    (nva_gm(2, num_samples=1, weight_limit=_WEIGHT_LIMIT), 4, 20),
-)
+_FIRST = (8, 4, 4)  # components of the first run by the order of derivatives there are
+_STEPS = 20
+_FIRST_SPREAD = 0.3  # standard deviation of a lone component at first, as a share of the box
+_EDGE = 0.1  # means of components that live strictly inside the box keep this distance at first
+_LARGEST_VARIANCE = 0.02  # of these
 _GAIN = 0.4  # rho omega: the share of its error that the covariance of a settled component loses in one step
 _LONGEST = 0.4  # whitened step rho G of a precision at most, and sqrt(2 times this) for rho g of a mean
 _RANK_RATE = 0.2  # rho of rank-based steps, which have no scale of their own
@@ -57,6 +57,57 @@ _PARTS = {
 }
 for _part in (Algorithm, Proposed, NaturalParameters, *_PARTS):
     stored(_part)
+
+
+class Choice(NamedTuple):
+    """An algorithm, how many components its first run has, and the steps of a run."""
+
+    algorithm: Algorithm
+    num_components: int
+    steps: int
+
+
+def choose(algorithm: Algorithm | None, order: int, d: int) -> Choice:
+    """What to anneal with when there are derivatives up to this order; an algorithm that is given stays.
+
+    Few samples do: a step that uses derivatives has next to no noise where it has settled. From values alone a sample
+    must see every direction.
+    """
+    if algorithm is None:
+        parts: dict[str, Any]
+        if order == 0:
+            parts = {"estimator": BlackBox(LeaveOneOut()), "num_samples": 2 * (d + 4)}
+        else:
+            parts = {"num_samples": 3 - order}
+        return Choice(nva_gm(order, weight_limit=_WEIGHT_LIMIT, **parts), _FIRST[order], _STEPS)
+    if not isinstance(algorithm.family, (Gaussian, Beta, Gamma)):
+        raise ValueError(
+            f"{algorithm.name} has components of {type(algorithm.family).__name__}(), which do not live in a box; use "
+            "Gaussian() or Beta(), or call allmodes.anneal, which has no bounds."
+        )
+    _check_order(algorithm, order)
+    algorithm.estimator.check_samples(algorithm.num_samples)
+    return Choice(algorithm, _FIRST[1 if algorithm.needs else 0], _STEPS)
+
+
+def _check_order(algorithm: Algorithm, order: int) -> None:
+    """Refuse an algorithm that needs derivatives there are none of."""
+    names = {"gradient": "jac", "hessian": "hess"}
+    missing = [names[need] for need in sorted(algorithm.needs) if order < (2 if need == "hessian" else 1)]
+    if missing:
+        raise ValueError(
+            f"{algorithm.name} needs {' and '.join(missing)}, which were not given. Pass them, or use an algorithm "
+            "that needs values alone: presets.nva_gm(order=0) or presets.fs_nva_gm()."
+        )
+
+
+def start(algorithm: Algorithm, means: Floats) -> Any:
+    """Components with these means (K, d), so wide that together they cover the box."""
+    K, d = means.shape
+    variance = (_FIRST_SPREAD * K ** (-1.0 / d)) ** 2
+    if isinstance(algorithm.family, Gaussian):
+        return algorithm.family.start(means, variance)
+    return algorithm.family.start(np.clip(means, _EDGE, 1.0 - _EDGE), min(variance, _LARGEST_VARIANCE))
 
 
 @stored
@@ -171,12 +222,3 @@ def relief(box: Box, drawn: Floats, evaluation: Evaluation, spread: Spread, lowe
 
 def _finite(derivatives: Floats) -> Floats:
     return np.clip(np.nan_to_num(derivatives, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST), -_LARGEST, _LARGEST)
-
-
-def check_family(algorithm: Algorithm) -> None:
-    """Refuse components that do not live in the unit box."""
-    if not isinstance(algorithm.family, (Gaussian, Beta, Gamma)):
-        raise ValueError(
-            f"{algorithm.name} has components of {type(algorithm.family).__name__}(), which do not live in a box; use "
-            "Gaussian() or Beta(), or call allmodes.anneal, which has no bounds."
-        )
