@@ -4,9 +4,9 @@
     python benchmarks/anneal.py --quick    3 runs each, for a look
 
 The published settings run through `allmodes.anneal` from means drawn evenly in the box; a mode counts as found when a
-mean ends within 0.1 of it in every coordinate. Everything is as printed but the learning rate of rank-based runs: on the
-symmetric mixture it is bounded, for all runs diverge without a bound, and on Styblinski-Tang's function it is five times
-as large, for no mean arrives otherwise (0.00 modes).
+mean ends within 0.1 of it in every coordinate. Everything is as printed but the learning rate of rank-based runs: on
+the symmetric mixture it is bounded, for all runs diverge without a bound, and on Styblinski-Tang's function it is five
+times as large, for no mean arrives otherwise (0.00 modes).
 
 The automatic search is `find_maxima(method="anneal")` with the bounds, the derivatives that the published settings use,
 their number of evaluations as its budget, and nothing else. All evaluations count: evenly spread points, annealing,
@@ -18,7 +18,7 @@ Paper: sub:simu_mode, fig:weight_asym, app:simu_degenerate
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ class Search(NamedTuple):
 def automatic(case: Case, seed: int) -> Search:
     """One search with the budget of the published settings and the derivatives they use."""
     objective, problem = case.problem.objective, case.problem
-    derivatives = {"jac": objective.jac, "hess": objective.hess} if case.algorithm.needs else {}
+    derivatives: dict[str, Any] = {"jac": objective.jac, "hess": objective.hess} if case.algorithm.needs else {}
     result = find_maxima(
         objective.fun, problem.bounds, method="anneal", maxfev=case.evaluations, vectorized=True, rng=seed,
         **derivatives,

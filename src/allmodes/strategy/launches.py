@@ -14,7 +14,7 @@ from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
 from allmodes.strategy.settling import End, Settling
-from allmodes.strategy.starts import BRIDGE, EVEN, GIVEN, SCREENED, Record, Sobol, Start, choose_start, make_records
+from allmodes.strategy.starts import BRIDGE, EVEN, GIVEN, SCREENED, Record, Sobol, Start, choose_starts, make_records
 from allmodes.strategy.strategy import Request, Strategy
 
 Array = NDArray[np.float64]
@@ -110,11 +110,8 @@ class Launches(Strategy):
         self.settling.bridges = []
         low, high = self.width
         missing = min(high, max(low, self.launches // _LAUNCHES_PER_WIDTH)) - len(self.batch)
-        while len(starts) < missing:
-            start = choose_start(self)
-            if start is None:
-                break
-            starts.append(start)
+        if missing > len(starts):
+            starts += choose_starts(self, missing - len(starts))
         if starts:
             radius = np.array([start.radius or _FIRST_RADIUS for start in starts])
             arms, picked = (np.array([getattr(start, name) for start in starts]) for name in ("arm", "picked"))
@@ -169,6 +166,8 @@ class Launches(Strategy):
         """Launches that are over leave the batch."""
         settling, batch = self.settling, self.batch
         gone = np.zeros(len(batch), bool)
+        if lost:
+            self.runaways += int(self.ascents.has_run_away(np.array([end.row for end in lost])).sum())
         for end in lost:
             if end.arm == BRIDGE:
                 settling.build(end.row)
@@ -177,7 +176,6 @@ class Launches(Strategy):
         for end in settling.ends:
             if end.row >= 0:
                 gone[end.row] = True
-                self.runaways += bool(self.ascents.has_run_away(np.array([end.row]))[0])
             self._over(end)
         gone[settling.parked] = True
         settling.ends, settling.parked = [], []

@@ -54,8 +54,9 @@ class Search:
         if len(finite) == 0 or len(self.levels) >= _MOST_LEVELS:
             return
         self.levels = np.append(self.levels, finite)
-        low, self.level, high = np.quantile(self.levels, [0.25, 0.5, 0.75])
-        self.scale = float(high - low)
+        quarters = (len(self.levels) - 1) * np.array([1, 2, 3]) // 4
+        low, middle, high = np.partition(self.levels, quarters)[quarters]
+        self.level, self.scale = float(middle), float(high - low)
 
     @property
     def tie(self) -> float:

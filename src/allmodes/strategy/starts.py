@@ -18,7 +18,9 @@ Array = NDArray[np.float64]
 GIVEN, EVEN, NEAR, MIXED, SCREENED, BRIDGE = range(6)  # the arms
 _FIRST_LAUNCHES = 8  # before arms compete
 _BLOCK = 64  # Sobol points drawn at once
-_TRIES = 16  # draws of a start near a mode before giving up
+_TRIES = 8  # draws of a start near a mode, of which one is taken
+_FEWEST_MIXED = 3  # modes to mix
+_SAME = 1e-3  # root mean square distance at which a mixture is a mode itself
 _DISCOUNT = 0.95  # of an arm's record with each launch of it
 _REACH = (1.0, 3.0)  # starts near a mode lie at this many radii of its level set
 
@@ -46,7 +48,9 @@ class Sobol:
 
 
 class Start(NamedTuple):
-    """A point to launch from, the first radius of its trust region, its arm, and the mode it is near, or -1."""
+    """A point to launch from, the first radius of its trust region (0: the usual one), its arm, and the mode it is
+    near, or -1.
+    """
 
     point: Array
     radius: float
@@ -62,10 +66,6 @@ class Record:
     successes: float = 0.0
     evaluations: float = 0.0
 
-    def draw(self, rng: np.random.Generator) -> float:
-        """A plausible rate of new modes per evaluation (Thompson sampling)."""
-        return rng.gamma(1.0 + self.successes) / rng.gamma(3.0 + self.evaluations)
-
     def add(self, is_new: bool, evaluations: int, is_launch: bool = True) -> None:
         """Another launch, or (is_launch False) evaluations that prepared launches."""
         discount = _DISCOUNT if is_launch else 1.0
@@ -73,56 +73,71 @@ class Record:
         self.evaluations = self.evaluations * discount + evaluations
 
 
-def near_mode(search: Search) -> Start | None:
-    """A start on a shell around a known mode, outside the level sets of the others; None when none was found.
+def make_records() -> list[Record]:
+    """One record for each arm."""
+    return [Record() for _ in range(BRIDGE + 1)]
 
-    The mode is drawn with probability ~ 1 / (1 + times picked). The shell has one to three times the radius at which
+
+def draw_arms(rng: np.random.Generator, records: list[Record], arms: list[int], n: int) -> NDArray[np.int64]:
+    """n arms by Thompson sampling: each time the one with the best plausible rate of new modes per evaluation."""
+    if len(arms) == 1:
+        return np.full(n, arms[0])
+    successes = np.array([records[arm].successes for arm in arms])
+    evaluations = np.array([records[arm].evaluations for arm in arms])
+    shape = (n, len(arms))
+    rates = rng.standard_gamma(1.0 + successes, shape) / rng.standard_gamma(3.0 + evaluations, shape)
+    return np.array(arms)[rates.argmax(axis=1)]
+
+
+def near_modes(search: Search, n: int) -> list[Start]:
+    """At most n starts on shells around known modes, outside the level sets of the others where that is possible.
+
+    A mode is drawn with probability ~ 1 / (1 + times picked). The shell has one to three times the radius at which
     Laplace's approximation falls to the median level of the function.
     """
     archive, rng, d = search.archive, search.rng, search.box.d
-    J = len(archive)
     chances = 1.0 / (1.0 + archive.picks)
     if search.is_global:
         chances /= 1.0 + np.argsort(np.argsort(-archive.values))
-    modes = rng.choice(J, _TRIES, p=chances / chances.sum())
-    u = rng.standard_normal((_TRIES, d))
-    u /= np.sqrt(np.einsum("nd,nd->n", u, u))[:, None]
+    modes = rng.choice(len(archive), (n, _TRIES), p=chances / chances.sum())
+    u = rng.standard_normal((n, _TRIES, d))
+    u /= np.sqrt(np.einsum("ntd,ntd->nt", u, u))[..., None]
     heights = np.maximum(archive.values - search.level, 1e-3 * search.scale)
-    reach = np.sqrt(2.0 * heights[modes]) * rng.uniform(*_REACH, _TRIES)
-    A = archive.components.factors.A
-    points = archive.means[modes] + reach[:, None] * (A[modes] @ u[..., None])[..., 0]
-    whitened = archive.whitened(points)
-    level_sets = archive.values[:, None] - 0.5 * np.einsum("jnd,jnd->jn", whitened, whitened)
-    level_sets[modes, np.arange(_TRIES)] = -np.inf
-    allowed = search.box.inside(points) & np.isfinite(points).all(axis=1)
-    is_free = allowed & ~(level_sets >= search.level).any(axis=0)
-    if not allowed.any():
-        return None
-    which = int(np.argmax(is_free)) if is_free.any() else int(np.flatnonzero(allowed)[-1])
-    archive.picks[modes[which]] += 1
-    return Start(points[which], 0.0, NEAR, int(modes[which]))
+    reach = np.sqrt(2.0 * heights[modes]) * rng.uniform(*_REACH, (n, _TRIES))
+    offsets = (archive.components.factors.A[modes] @ u[..., None])[..., 0]
+    points = archive.means[modes] + reach[..., None] * offsets
+    flat = points.reshape(-1, d)
+    allowed = search.box.inside(flat) & np.isfinite(flat).all(axis=1)
+    whitened = archive.whitened(flat)
+    falls = 0.5 * np.einsum("jnd,jnd->jn", whitened, whitened)
+    covered = falls <= (archive.values - search.level)[:, None]
+    covered[modes.reshape(-1), np.arange(len(flat))] = False
+    # the first that is allowed and not covered, else the first that is allowed
+    score = (2 * (allowed & ~covered.any(axis=0)) + allowed).reshape(n, _TRIES)
+    best = score.argmax(axis=1)
+    starts = []
+    for i in np.flatnonzero(score.max(axis=1) > 0):
+        mode = int(modes[i, best[i]])
+        archive.picks[mode] += 1
+        starts.append(Start(points[i, best[i]], 0.0, NEAR, mode))
+    return starts
 
 
-def mixed(search: Search) -> Start | None:
-    """A start made of known modes: a + b - c, or coordinates of two; for functions with some symmetry."""
+def mixed(search: Search, n: int) -> list[Start]:
+    """At most n starts made of known modes: a + b - c, or coordinates of two; for functions with some symmetry."""
     archive, rng, box = search.archive, search.rng, search.box
     good = np.flatnonzero(archive.values >= archive.best - search.tie) if search.is_global else np.arange(len(archive))
-    if len(good) < 3:
-        return None
-    a, b, c = archive.means[rng.choice(good, 3, replace=False)]
-    point = a + b - c if rng.random() < 0.5 else np.where(rng.random(box.d) < 0.5, a, b)
-    if not box.inside(point[None])[0] or archive.nearest(point[None])[1][0] < 1e-3:
-        return None
-    return Start(point, 0.0, MIXED)
-
-
-def make_records() -> list[Record]:
-    """One record for each arm."""
-    return [Record() for _ in range(6)]
+    if len(good) < _FEWEST_MIXED:
+        return []
+    a, b, c = archive.means[good[rng.permuted(np.tile(np.arange(len(good)), (n, 1)), axis=1)[:, :3].T]]
+    sums = rng.random(n) < 0.5
+    points = np.where(sums[:, None], a + b - c, np.where(rng.random((n, box.d)) < 0.5, a, b))
+    is_fine = box.inside(points) & (archive.nearest(points)[1] > _SAME)
+    return [Start(point, 0.0, MIXED) for point in points[is_fine]]
 
 
 class HasStarts(Protocol):
-    """What `choose_start` needs of the launches."""
+    """What `choose_starts` needs of the launches."""
 
     search: Search
     sobol: Sobol
@@ -135,30 +150,32 @@ class HasStarts(Protocol):
     launches: int
 
 
-def choose_start(launches: HasStarts) -> Start | None:
-    """The next start: a given one, or from the arm that promises most new modes per evaluation.
+def choose_starts(launches: HasStarts, n: int) -> list[Start]:
+    """At most n starts: given ones, then from the arms that promise most new modes per evaluation.
 
-    None when there is none: points must be screened first, or all starts are given ones.
+    Fewer when points must be screened first, or when all starts are given ones.
     """
     search = launches.search
-    if launches.given:
-        return launches.given.pop(0)
-    if launches.is_passive or launches.is_screening:
-        return None
+    starts, launches.given = launches.given[:n], launches.given[n:]
+    n -= len(starts)
+    if not n or launches.is_passive or launches.is_screening:
+        return starts
     if launches.is_plain:
-        return Start(search.rng.random(search.box.d), 0.0, EVEN)
-    arms = [SCREENED if search.is_global else EVEN]
-    if len(search.archive) and launches.launches >= _FIRST_LAUNCHES:
-        arms += [NEAR, MIXED]
-    rates = [launches.records[arm].draw(search.rng) for arm in arms] if len(arms) > 1 else [1.0]
-    arm = arms[int(np.argmax(rates))]
-    start = near_mode(search) if arm == NEAR else mixed(search) if arm == MIXED else None
-    if start is not None:
-        return start
-    if arms[0] == EVEN:
-        return Start(launches.sobol.next(), 0.0, EVEN)
-    point = launches.screen.take(search)
-    if point is None:
-        launches.is_screening = True
-        return None
-    return Start(point, 0.0, SCREENED)
+        return starts + [Start(point, 0.0, EVEN) for point in search.rng.random((n, search.box.d))]
+    usual = SCREENED if search.is_global else EVEN
+    compete = len(search.archive) > 0 and launches.launches >= _FIRST_LAUNCHES
+    arms = draw_arms(search.rng, launches.records, [usual, NEAR, MIXED] if compete else [usual], n)
+    for arm, make in ((NEAR, near_modes), (MIXED, mixed)):
+        count = int((arms == arm).sum())
+        if count:
+            starts += make(search, count)
+            n -= count
+    if usual == EVEN:
+        return starts + [Start(launches.sobol.next(), 0.0, EVEN) for _ in range(n)]
+    for _ in range(n):
+        point = launches.screen.take(search)
+        if point is None:
+            launches.is_screening = True
+            break
+        starts.append(Start(point, 0.0, SCREENED))
+    return starts
