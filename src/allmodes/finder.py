@@ -27,8 +27,7 @@ from allmodes.summary import build_result
 Array = NDArray[np.float64]
 
 _KIND = "mode finder"
-# Failed points are -inf inside; what becomes of them in arithmetic is looked at, not warned about.
-_QUIET = {"over": "ignore", "under": "ignore", "divide": "ignore", "invalid": "ignore"}
+_ALL_FAILED = 100  # failures, for each coordinate and one more, without a single value before a search gives up
 _SIDES = ("lower", "upper", "periodic")
 
 
@@ -58,8 +57,8 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, target, method, n_modes, maxfev, maxiter, maxtime, xtol, periodic, noise, polish, rng, names, options:
-            as in `find_minima`.
+        bounds, x0, target, method, n_modes, maxfev, maxiter, maxtime, xtol, periodic, noise, polish, rng, names,
+            options: as in `find_minima`.
         jac, hess: whether you will tell gradients and Hessians.
         maximise: whether larger values are better.
 
@@ -140,7 +139,7 @@ class ModeFinder:
         state = self._state
         if not state.round.is_told or self.stop():
             return
-        with np.errstate(**_QUIET):
+        with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
             request = state.strategy.ask()
         left = (state.search.maxfev - state.search.nfev) // self.cost_per_point
         state.round = Round.of(state.frame.box, request, left)
@@ -160,7 +159,7 @@ class ModeFinder:
         evaluation = state.frame.inward(round_.value, round_.gradient, round_.hessian)
         self._note(round_.units, evaluation.value)
         if round_.is_whole:
-            with np.errstate(**_QUIET):
+            with np.errstate(all="ignore"):
                 state.strategy.tell(evaluation)
         state.reason = state.strategy.ending
         best = state.search.best_value
@@ -202,6 +201,8 @@ class ModeFinder:
             reasons["maxtime"] = f"{settings.maxtime:g} seconds have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
+        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not np.isfinite(search.best_value):
+            reasons["all_failed"] = f"all {search.nfev} evaluations failed"
         if state.stopped:
             reasons["stopped"] = state.stopped
         return reasons
@@ -235,8 +236,13 @@ class ModeFinder:
 
     def result_with(self, evaluator: Evaluator) -> Result:
         """The result, with the calls that the evaluator counted and the failures that it saw."""
-        counts = {"njev": evaluator.njev, "nhev": evaluator.nhev, "failures": tuple(evaluator.failures)}
-        return replace(self.result, **counts, nfail=max(evaluator.nfail, self._state.nfail))
+        return replace(
+            self.result,
+            njev=evaluator.njev,
+            nhev=evaluator.nhev,
+            nfail=max(evaluator.nfail, self._state.nfail),
+            failures=tuple(evaluator.failures),
+        )
 
     def progress_text(self, elapsed: float) -> str:
         """One line for a terminal."""
@@ -246,9 +252,10 @@ class ModeFinder:
         if maxtime is not None:
             left = min(left, maxtime - elapsed)
         missing = estimate(search.archive.even_hits, state.strategy.lost_launches).missing
+        best = state.frame.value(search.best_value)
         return (
-            f"{search.nfev}/{maxfev} evaluations  {self.modes_found} modes  best {state.frame.value(search.best_value):.5g}"
-            f"  {100 * missing:.0f} % missing  < {left:.0f} s left"
+            f"{search.nfev}/{maxfev} evaluations  {self.modes_found} modes  best {best:.5g}  "
+            f"new next: {100 * missing:.0f} %  < {left:.0f} s left"
         )
 
     def check_same(self, other: ModeFinder, path: Any) -> None:
@@ -258,7 +265,7 @@ class ModeFinder:
             if getattr(ours.settings, name) != getattr(theirs.settings, name):
                 found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
                 raise ValueError(
-                    f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another checkpoint file."
+                    f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another file."
                 )
         same_box = all(
             np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES

@@ -92,7 +92,8 @@ def find_minima(
             without a new mode before the search ends), "checkpoint_every" (seconds).
 
     Returns:
-        Result: `modes`, best first, and all that scipy.optimize.OptimizeResult has. Ctrl-C returns what is found so far.
+        Result: `modes`, best first, and all that scipy.optimize.OptimizeResult has. Ctrl-C returns what is found so
+        far.
 
     >>> result = find_minima(lambda x: (x[0] ** 2 - 1) ** 2 + x[1] ** 2, [(-2, 2), (-2, 2)], rng=0)
     >>> sorted(round(float(mode.x[0]), 3) for mode in result.modes)

@@ -54,7 +54,7 @@ class Round:
             units, box.to_user(units), request.needs, np.full(N, np.nan),
             np.full((N, D), np.nan) if "gradient" in request.needs else None,
             np.full((N, D, D), np.nan) if "hessian" in request.needs else None,
-            nothing, nothing.copy(), N == len(request.points),
+            nothing, nothing.copy(), len(request.points) == N,
         )  # fmt: skip
 
     @staticmethod
@@ -122,13 +122,13 @@ def checked_told(box: Box, x: Any, values: Any, gradients: Any, hessians: Any) -
     x = np.atleast_2d(np.asarray(x, dtype=np.float64))
     if x.ndim != 2 or x.shape[1] != box.D:
         raise ValueError(f"x has shape {x.shape}; wanted (n, {box.D}), one row per point.")
-    given = [x]
+    given: list[Any] = [x]
     wanted = (("values", values, ()), ("gradients", gradients, (box.D,)), ("hessians", hessians, (box.D, box.D)))
     for name, told, shape in wanted:
         if told is None:
             if name == "values":
                 raise ValueError(f"values is None; wanted ({len(x)},), NaN where the function failed.")
-            given.append(told)  # type: ignore[arg-type]
+            given.append(told)
             continue
         array = np.asarray(told, dtype=np.float64)
         if array.shape != (len(x), *shape):

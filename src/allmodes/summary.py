@@ -56,10 +56,7 @@ def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...
     best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
     x, fun = best_of(summary.modes, best, frame.value(search.best_value), frame.box.D)
     why = "; ".join(reasons.values())
-    account = state.strategy.account
-    said = " ".join(
-        part for part in (f"{account[:1].upper()}{account[1:]}.", why and f"{why[0].upper()}{why[1:]}.") if part
-    )
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.strategy.account, why) if part)
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
         message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev, njev=state.njev, nhev=state.nhev,
@@ -132,7 +129,7 @@ def _mode(search: Search, frame: Frame, j: int, is_global: bool, weight: float) 
     hessian = frame.hessian(found.hessian)
     places = np.flatnonzero(box.free)
     free = places[~found.active]
-    eigenvalues = np.linalg.eigvalsh(hessian[np.ix_(free, free)])
+    eigenvalues = np.asarray(np.linalg.eigvalsh(hessian[np.ix_(free, free)]), dtype=np.float64)
     ordinary = "maximum" if frame.maximise else "minimum"
     return Mode(
         x=box.to_user(archive.means[j][None])[0],
@@ -166,7 +163,7 @@ def _mixture(
         return None
     archive, scale = search.archive, search.box.scale
     precisions = np.stack([precision(archive.found[j].hessian, archive.found[j].active) for j in order]) / temperature
-    factors = Full().start(np.linalg.inv(precisions))
+    factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
     in_user = Factors(factors.C / scale[:, None], factors.A * scale[:, None])
     log_weights = np.log(np.maximum(weights, 1e-300))
     means = search.box.to_user(archive.means[order])

@@ -84,7 +84,7 @@ class Archive:
     def add(self, point: NDArray[np.float64], value: float, found: Found) -> int:
         """Freeze a mode; its number is returned."""
         covariance = np.linalg.inv(precision(found.hessian, found.active))
-        new = _FULL.start(covariance[None])
+        new = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
         mu, factors = self.components
         self.components = GaussianComponents(
             np.concatenate([mu, point[None]]),

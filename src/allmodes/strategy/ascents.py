@@ -16,6 +16,7 @@ from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 _LARGEST_RADIUS = 0.5  # of a trust region in a bounded domain, for each root of a dimension
 _SMALLEST_RADIUS = 1e-11
@@ -124,7 +125,7 @@ class Ascents:
         else:
             is_better |= is_level & (np.abs(slope).max(axis=1) < np.abs(g).max(axis=1))
         taken, refused = rows[is_better], rows[~is_better]
-        if order == 1:
+        if order == 1 and slope is not None:
             is_usable = np.isfinite(slope).all(axis=1)
             change = (slope - g)[is_usable]
             batch.hessian[rows[is_usable]] = trust_region.rank_one(H[is_usable], s[is_usable], change)
@@ -204,7 +205,7 @@ class Ascents:
         stretch = self._stretch(rows, far, is_concave & measured)
         going &= ~is_there
         rows, point = rows[going], point[going]
-        step = trust_region.step(trust_region.Model(*(part[going] for part in model)), batch.radius[rows])
+        step = trust_region.step(model.of(going), batch.radius[rows])
         if stretch.any():
             step = np.where((stretch[going] > 1.0)[:, None], stretch[going][:, None] * s[going], step)
         trial = np.minimum(np.maximum(point + step, lower), upper)
@@ -219,9 +220,7 @@ class Ascents:
         """Whether a launch is so far off that the function seems to have no top in its direction."""
         return ~(np.abs(self.batch.trial[rows]).max(axis=1) < _FARTHEST)
 
-    def _is_there(
-        self, model: trust_region.Model, value: Array, far: Array, is_concave: Array, measured: Array
-    ) -> NDArray[np.bool_]:
+    def _is_there(self, model: trust_region.Model, value: Array, far: Array, is_concave: Mask, measured: Mask) -> Mask:
         """Which launches are at the top of their model, or on level ground."""
         search = self.search
         tolerance = 0.1 * search.xtol if search.order else LAST_STEP

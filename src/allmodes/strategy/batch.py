@@ -77,11 +77,11 @@ class Batch:
     def at(points: Array, radius: Array, arm: NDArray[np.int64], picked: NDArray[np.int64]) -> Batch:
         """Launches about to begin at points (n, d)."""
         n, d = points.shape
-        whole = [np.zeros(n, np.int64) for _ in range(2)]
+        whole = [np.zeros(n, np.int64) for _ in range(4)]
         return Batch(
             points, np.full(n, -np.inf), np.zeros((n, d)), np.zeros((n, d, d)), radius, points, points,
             np.zeros((n, d)), np.full(n, Phase.START, dtype=np.int64), arm, picked, np.full(n, -1), whole[0], whole[1],
-            np.zeros(n, bool), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, bool), np.zeros(n), np.zeros(n),
+            np.zeros(n, bool), whole[2], whole[3], np.zeros(n, bool), np.zeros(n), np.zeros(n),
         )  # fmt: skip
 
     def join(self, other: Batch) -> None:

@@ -87,7 +87,8 @@ def is_rough(
     bend_a = moved_values[:, :d] - values[:, None] - gradients * a
     bend_b = (moved_values[:, d : 2 * d] - values[:, None] - gradients * b) * (a / b) ** 2
     gap = np.abs(bend_a - bend_b)
-    return ~(gap <= _ROUGH * np.maximum(np.abs(bend_a), np.abs(bend_b)) + 100.0 * rounding).all(axis=1)
+    is_smooth = gap <= _ROUGH * np.maximum(np.abs(bend_a), np.abs(bend_b)) + 100.0 * rounding
+    return np.asarray(~is_smooth.all(axis=1))
 
 
 def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:

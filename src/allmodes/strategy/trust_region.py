@@ -16,7 +16,7 @@ _TINY = 1e-300
 class Model(NamedTuple):
     """Quadratic models f + g s + s^T H s / 2 of n launches, coordinates held by a bound taken out.
 
-    g (n, d) is zero and H (n, d, d) diagonal -1 in coordinates that are held; eigenvalues ascend.
+    In coordinates that are held g (n, d) is zero and H (n, d, d) diagonal and negative; eigenvalues ascend.
     """
 
     g: Array
@@ -29,8 +29,9 @@ class Model(NamedTuple):
         rotated = (self.g[:, None, :] @ self.vectors)[:, 0]
         return (self.vectors @ (rotated / np.minimum(self.eigenvalues, -_TINY) * -1.0)[..., None])[..., 0]
 
-    def is_concave(self) -> NDArray[np.bool_]:
-        return self.eigenvalues[:, -1] < 0.0
+    def of(self, rows: NDArray[np.bool_]) -> Model:
+        """The models of some launches."""
+        return Model(self.g[rows], self.eigenvalues[rows], self.vectors[rows], self.held[rows])
 
 
 def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model:
@@ -40,7 +41,7 @@ def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model
         g = np.where(held, 0.0, g)
         H = np.where(held[:, :, None] | held[:, None, :], 0.0, H)
         n, i = np.nonzero(held)
-        # Held coordinates get the mildest curvature there is: they neither bend the rest nor look like a flat direction.
+        # Held coordinates neither bend the rest nor look like a level direction.
         H[n, i, i] = -np.maximum(np.abs(H).max(axis=(1, 2)), _TINY)[n]
     eigenvalues, vectors = np.linalg.eigh(H)
     return Model(g, eigenvalues, vectors, held)
