@@ -54,15 +54,13 @@ class Round:
             units, box.to_user(units), request.needs, np.full(N, np.nan),
             np.full((N, D), np.nan) if "gradient" in request.needs else None,
             np.full((N, D, D), np.nan) if "hessian" in request.needs else None,
-            nothing, nothing.copy(), len(request.points) == N,
+            nothing, nothing.copy(), len(request.points) <= most, N == 0,
         )  # fmt: skip
 
     @staticmethod
     def empty(box: Box) -> Round:
         """A round that is over."""
-        round_ = Round.of(box, Request(np.zeros((0, box.d)), VALUE), 0)
-        round_.is_passed = True
-        return round_
+        return Round.of(box, Request(np.zeros((0, box.d)), VALUE), 0)
 
     @property
     def is_told(self) -> bool:

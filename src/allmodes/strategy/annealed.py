@@ -183,7 +183,7 @@ class Annealed(Strategy):
 
     def _starts(self, K: int) -> Floats:
         """K points far from the known modes and from each other; in the first run among the better half."""
-        box, known = self.search.box, self.search.archive.means
+        box, known = self.search.box, self.search.archive.means[counted(self.search)]
         if self.runs == 0 and len(self.even) >= K:
             order = np.argsort(-self.even_values, kind="stable")
             pool = self.even[order[: max(K, len(order) // 2)]]

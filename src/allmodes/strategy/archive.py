@@ -95,6 +95,14 @@ class Archive:
         self.hits, self.even_hits, self.picks = (np.append(a, 0) for a in (self.hits, self.even_hits, self.picks))
         return len(self.values) - 1
 
+    def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:
+        """What is known of a mode now."""
+        covariance = np.linalg.inv(precision(found.hessian, found.active))
+        new = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
+        mu, factors = self.components
+        mu[j], factors.C[j], factors.A[j] = point, new.C[0], new.A[0]
+        self.values[j], self.found[j] = value, found
+
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
         mu, factors = self.components

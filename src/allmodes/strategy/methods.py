@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from allmodes.annealing.algorithm import Algorithm
 from allmodes.strategy.auto import Auto
 from allmodes.strategy.launches import Launches
+from allmodes.strategy.noisy import Noisy
 from allmodes.strategy.polished import Polished
 from allmodes.strategy.population import Population
 from allmodes.strategy.search import Search
@@ -28,7 +29,9 @@ def make_strategy(
         return Single(search)
     if isinstance(method, Algorithm) or method == "anneal":
         return Polished.make(search, method if isinstance(method, Algorithm) else None, starts, polish)
-    if method == "black-box" or (method == "auto" and search.noise != 0.0):
+    if search.noise != 0.0 and method in ("auto", "black-box"):
+        return Noisy(search)
+    if method == "black-box":
         return Population(search)
     launches = Launches(search, given=[Start(point, 0.0, GIVEN) for point in starts], is_plain=method == "multistart")
     if "width" in options:
