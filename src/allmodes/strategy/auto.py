@@ -11,14 +11,33 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.storage import stored
 from allmodes.strategy.launches import Launches
+from allmodes.strategy.polished import Polished
 from allmodes.strategy.population import Population
 from allmodes.strategy.search import Search
 from allmodes.strategy.strategy import Request, Strategy
 
 _HORIZON = 0.05  # share of the budget over which a member's record is forgotten
-_PRIOR = (1.0, 0.5)  # new modes that launches and populations are credited with in advance
-_PRIOR_EVALUATIONS = 500.0  # and what these are taken to have cost, for each coordinate and one more
+_PRIOR_EVALUATIONS = 500.0  # what a first success is taken to have cost, for each coordinate and one more
+_FIRST_LAUNCHES = 8  # before others get a turn
 _LOST = 0.5  # share of launches that end in no mode, above which the function counts as rough
+_RUGGED = 0.9  # share of launches that found a mode nobody else found, above which the function counts as rugged
+_RUGGED_AFTER = (1000, 15)  # evaluations and launches before that is judged
+
+
+@stored
+@dataclass
+class Member:
+    """A way of searching that takes part, what it is credited with in advance, and what it has brought lately."""
+
+    strategy: Strategy
+    prior: float
+    successes: float = 0.0
+    evaluations: float = 0.0
+    spent: int = 0
+
+    def rate(self, d: int) -> float:
+        """New modes per evaluation."""
+        return (self.successes + self.prior) / (self.evaluations + _PRIOR_EVALUATIONS * (d + 1))
 
 
 @stored
@@ -26,62 +45,65 @@ _LOST = 0.5  # share of launches that end in no mode, above which the function c
 class Auto(Strategy):
     """Each round goes to the member that has lately found most new modes per evaluation.
 
-    With derivatives that is always the launches. Without, populations stand by: they are slower on smooth functions
-    and go on where differences of values say nothing.
+    Launches begin. Without derivatives populations stand by: they are slower on smooth functions, and go on where
+    differences of values say nothing. When only the best modes count and every launch finds another mode, annealing
+    joins: it sees the funnels that many small traps lie on.
     """
 
     search: Search
     launches: Launches
-    population: Population | None = None
-    successes: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    evaluations: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    members: list[Member] = field(default_factory=list)
     turn: int = 0
     asked: int = 0
-    spent: list[int] = field(default_factory=lambda: [0, 0])
+    is_rugged: bool = False
 
     def __post_init__(self) -> None:
+        self.members = [Member(self.launches, 1.0)]
         if self.search.order == 0:
-            self.population = Population(self.search)
+            self.members.append(Member(Population(self.search), 0.5))
 
     @property
     def is_rough(self) -> bool:
         """Whether most launches end nowhere."""
         launches = self.launches
-        return launches.launches >= 8 and launches.nowhere > _LOST * launches.launches
+        return launches.launches >= _FIRST_LAUNCHES and launches.nowhere > _LOST * launches.launches
+
+    def _judge(self) -> None:
+        """Let annealing join when the function proves rugged."""
+        search, launches = self.search, self.launches
+        if self.is_rugged or not search.is_global or search.nfev < _RUGGED_AFTER[0]:
+            return
+        singles = int((search.archive.hits == 1).sum())
+        if launches.launches >= _RUGGED_AFTER[1] and singles > _RUGGED * launches.launches:
+            self.is_rugged = True
+            self.members.append(Member(Polished.make(search, None, np.zeros((0, search.box.d)), True), 2.0))
 
     def ask(self) -> Request:
+        self._judge()
         self.turn = 0
-        if self.population is not None and self.launches.launches >= 8:
+        if self.launches.launches >= _FIRST_LAUNCHES:
             rates = [
-                (success + prior) / (cost + _PRIOR_EVALUATIONS * (self.search.box.d + 1))
-                for success, prior, cost in zip(self.successes, _PRIOR, self.evaluations, strict=True)
+                0.0 if member.strategy.ending else member.rate(self.search.box.d) for member in self.members
             ]
-            if self.launches.ending:
-                rates[0] = 0.0
-            self.turn = int(rates[1] > rates[0])
-        member = self.members[self.turn]
-        request = member.ask()
+            self.turn = int(np.argmax(rates))
+        request = self.members[self.turn].strategy.ask()
         self.asked = len(request.points)
         return request
 
-    @property
-    def members(self) -> tuple[Strategy, ...]:
-        return (self.launches,) if self.population is None else (self.launches, self.population)
-
     def tell(self, evaluation: Evaluation) -> None:
-        archive, search = self.search.archive, self.search
+        archive, search, member = self.search.archive, self.search, self.members[self.turn]
         known = len(archive)
-        self.members[self.turn].tell(evaluation)
+        member.strategy.tell(evaluation)
         new = archive.values[known:]
         count = int((new >= archive.best - search.tie).sum()) if search.is_global else len(new)
         fade = math.exp(-self.asked / (_HORIZON * search.maxfev))
-        self.successes[self.turn] = self.successes[self.turn] * fade + count
-        self.evaluations[self.turn] = self.evaluations[self.turn] * fade + self.asked
-        self.spent[self.turn] += self.asked
+        member.successes = member.successes * fade + count
+        member.evaluations = member.evaluations * fade + self.asked
+        member.spent += self.asked
 
     def add_points(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         for member in self.members:
-            member.add_points(points, values)
+            member.strategy.add_points(points, values)
 
     @property
     def lost_launches(self) -> int:
@@ -89,14 +111,22 @@ class Auto(Strategy):
 
     @property
     def account(self) -> str:
-        if self.population is None:
-            return self.launches.account
-        if not self.spent[1]:
-            return f"{self.launches.account} with derivatives from differences"
-        return f"{self.launches.account} ({self.spent[0]} evaluations) and populations ({self.spent[1]})"
+        names = {Launches: "launches", Population: "populations", Polished: "annealing"}
+        used = [member for member in self.members if member.spent]
+        text = self.launches.account + (" with derivatives from differences" if self.search.order == 0 else "")
+        if len(used) > 1:
+            shares = ", ".join(f"{names[type(member.strategy)]} {member.spent}" for member in used)
+            text += f"; evaluations: {shares}"
+        if self.is_rough:
+            text += "; most launches ended nowhere: the function is rough"
+        if self.is_rugged:
+            text += "; nearly every launch found another local mode: the function is rugged"
+        return text
 
     @property
     def ending(self) -> str:
-        if self.population is None or not self.is_rough or self.launches.runaways:
-            return self.launches.ending
-        return self.population.ending
+        if self.is_rugged:
+            return self.members[-1].strategy.ending
+        if self.search.order == 0 and self.is_rough and not self.launches.runaways:
+            return self.members[1].strategy.ending
+        return self.launches.ending

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 _PLACES, _REPEATS = 4, 6  # even points, and evaluations at each, from which the noise is measured
 _RESERVE = 0.3  # share of the budget kept for looking again
 _RESOLVED = 8.0  # falls of the function, in standard deviations of the noise, between modes that can be told apart
-_FALL = 10.0  # standard deviations of the noise by which the function falls where a parabola is fitted
+_FALL = 5.0  # standard deviations of the noise by which the function falls where a parabola is fitted
 _WIDEST = 0.07  # of the box: standard deviation of the points that it is fitted to, at most
 _NARROW = 0.1  # of the box: components of this spread that have not converged are looked at, too
 _LOOKS = 2
@@ -144,7 +144,7 @@ class Noisy(Strategy):
             point = archive.means[j]
             if is_sure and (np.abs(step) <= reach).all() and not found.active.any():
                 point = search.box.project(point + step)
-                value += 0.5 * gradient @ step
+                value += float(0.5 * gradient @ step)
                 found = replace(found, kind="optimum", hessian=hessian, source="differences")
             archive.change(j, point, value, replace(found, standard_error=error))
 

@@ -168,8 +168,9 @@ def choose_starts(launches: HasStarts, n: int) -> list[Start]:
     for arm, make in ((NEAR, near_modes), (MIXED, mixed)):
         count = int((arms == arm).sum())
         if count:
-            starts += make(search, count)
-            n -= count
+            made = make(search, count)
+            starts += made
+            n -= len(made)
     if usual == EVEN:
         return starts + [Start(launches.sobol.next(), 0.0, EVEN) for _ in range(n)]
     for _ in range(n):
