@@ -116,7 +116,7 @@ def without_derivatives(runs: int) -> None:
             for seed in range(runs)
         ]
         theirs = [
-            multistart_lbfgsb(problem, np.random.default_rng(seed), 10 * wanted, derivatives=False)[chosen].max()
+            multistart_lbfgsb(problem, np.random.default_rng(seed), 6 * wanted, derivatives=False)[chosen].max()
             for seed in range(runs)
         ]
         shown = cell((float(np.median(ours)), float(np.median(theirs)))).split("/")

@@ -20,8 +20,8 @@ def filled(box, values_of=two_hills, known=None):
 
 def test_the_first_starts_are_the_tops_of_the_hills():
     pool = filled(Box.make([(0, 1), (0, 1)]))
-    first, second = pool.take()[0], pool.take()[0]
-    assert {tuple(np.round(first, 1)), tuple(np.round(second, 1))} == {(0.2, 0.2), (0.8, 0.7)}
+    starts = np.array([pool.take()[0], pool.take()[0]])
+    assert np.abs(starts[np.argsort(starts[:, 0])] - [[0.2, 0.2], [0.8, 0.7]]).max() < 0.1
 
 
 def test_starts_keep_away_from_what_is_known_and_from_each_other():

@@ -89,7 +89,7 @@ def test_everything_failing_is_survived():
 
 
 def test_modes_on_a_bound_are_recognised():
-    population = run(start([(0, 1), (0, 1)], 8000), lambda x: x[:, 0] - (x[:, 1] - 0.3) ** 2)
+    population = run(start([(0, 1), (0, 1)], 16_000), lambda x: x[:, 0] - (x[:, 1] - 0.3) ** 2)
     (mode,) = population.search.archive.found
     assert mode.kind == "boundary"
     assert mode.active.tolist() == [True, False]
@@ -124,7 +124,7 @@ def test_known_points_are_free_starts():
     population = start([(-6, 6), (-6, 6)], 10_000, is_global=True)
     box = population.search.box
     population.add_points(box.to_unit(HIMMELBLAU), himmelblau(HIMMELBLAU))
-    run(population, himmelblau, rounds=40)
+    run(population, himmelblau, rounds=90)
     assert len(found(population)) == 4
     assert population.successes > 0
     assert population.evaluations > 0
@@ -135,7 +135,12 @@ def test_a_constant_function_ends():
     assert len(population.search.archive) < 20
 
 
-@pytest.mark.parametrize("d", [1, 12, 50])
-def test_any_dimension(d):
-    population = run(start([(-1, 1)] * d, 4000 + 1500 * d, is_global=True), lambda x: -((x - 0.2) ** 2).sum(axis=1))
-    assert len(population.search.archive) == 1
+@pytest.mark.parametrize(("d", "maxfev"), [(1, 6000), (8, 30_000)])
+def test_any_dimension(d, maxfev):
+    population = run(start([(-1, 1)] * d, maxfev, is_global=True), lambda x: -((x - 0.2) ** 2).sum(axis=1))
+    assert matches(found(population), np.full((1, d), 0.2), 1e-3)
+
+
+def test_many_dimensions_make_progress():
+    population = run(start([(-1, 1)] * 50, 30_000, is_global=True), lambda x: -((x - 0.2) ** 2).sum(axis=1))
+    assert population.bands[0].evolution.best_value.max() > population.pool.values.max() / 20

@@ -82,9 +82,7 @@ class Auto(Strategy):
         self._judge()
         self.turn = 0
         if self.launches.launches >= _FIRST_LAUNCHES:
-            rates = [
-                0.0 if member.strategy.ending else member.rate(self.search.box.d) for member in self.members
-            ]
+            rates = [0.0 if member.strategy.ending else member.rate(self.search.box.d) for member in self.members]
             self.turn = int(np.argmax(rates))
         request = self.members[self.turn].strategy.ask()
         self.asked = len(request.points)

@@ -82,6 +82,7 @@ class Funnels:
         gain = value - self.values[which]
         moved = self.box.difference(point, self.points[which])
         if np.sqrt((moved**2).mean()) < _RETURNED * self.steps[which]:  # the step was too short to get away
+            self.failures[which] += _KNOWN * (self.steps[which] == _LARGEST_STEP)  # nowhere else to go
             self.steps[which] = min(_LARGEST_STEP, _GROW * self.steps[which])
         elif gain > 0:
             self.hints[which] = moved  # the same way once more

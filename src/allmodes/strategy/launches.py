@@ -24,7 +24,9 @@ _WIDTH = (2, 64)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
 _FIRST_RADIUS = 0.15  # of the trust region, in units of the box
 _BRIDGE_RADIUS = 0.05
-_FEWEST = 20  # launches before a search may end, and without a new mode
+_PATIENCE = 100  # launches without a new mode before a search ends: most of them cost little more than one point
+_MODES = 3  # and at least so many for each mode found
+_MOST_GIVEN = 20  # points evaluated by others that become starts
 _RARE = 0.02  # chance of something new at which a search ends
 _RUNAWAYS = 5  # launches that leave for infinity before a search gives up
 _BARREN = 4  # screenings without a new mode before a search for global modes ends
@@ -41,7 +43,7 @@ class Launches(Strategy):
         is_plain: multistart without archive: no launch is stopped early, all start at random.
         is_passive: launch from given starts only.
         width: launches under way at once, at first and at most.
-        patience: launches without a new mode before the search ends.
+        patience: launches without a new mode before the search ends, and `persistence` evaluations, at least.
         ascents, settling: the launches under way, and what decides where they have arrived.
         records: what each kind of start has brought.
         launches: how many have ended, `since_new` how many since the last new mode, `nowhere` how many in no mode,
@@ -54,7 +56,9 @@ class Launches(Strategy):
     is_plain: bool = False
     is_passive: bool = False
     width: tuple[int, int] = _WIDTH
-    patience: int = _FEWEST
+    patience: int = _PATIENCE
+    persistence: int = 0
+    last_new: int = 0
     ascents: Ascents = field(init=False)
     settling: Settling = field(init=False)
     sobol: Sobol = field(init=False)
@@ -186,7 +190,10 @@ class Launches(Strategy):
         """Count a launch that found a new mode, fell into a known one, or got lost."""
         archive, is_even = self.search.archive, end.arm in (EVEN, SCREENED)
         self.launches += 1
-        self.since_new = 0 if end.is_new else self.since_new + 1
+        if end.is_new:
+            self.since_new, self.last_new = 0, self.search.nfev
+        else:
+            self.since_new += 1
         if end.mode >= 0:
             archive.hit(end.mode, is_even)
         else:
@@ -205,7 +212,7 @@ class Launches(Strategy):
     def add_points(self, points: Array, values: Array) -> None:
         """Good ones among points that others evaluated become starts."""
         good = np.flatnonzero(values > self.search.level) if len(self.search.levels) else np.arange(len(values))
-        best = good[np.argsort(-values[good], kind="stable")][:_FEWEST]
+        best = good[np.argsort(-values[good], kind="stable")][:_MOST_GIVEN]
         self.given += [Start(points[i], 0.0, GIVEN) for i in best if np.isfinite(values[i])]
 
     @property
@@ -222,9 +229,13 @@ class Launches(Strategy):
         if self.runaways >= _RUNAWAYS and self.runaways > 0.5 * self.launches and not len(archive):
             return f"{self.runaways} of {self.launches} launches ran away without end"
         if self.search.is_global:
-            return f"{self.barren} screenings in a row found no new mode" if self.barren > _BARREN else ""
+            if self.barren <= _BARREN or self.search.nfev - self.last_new < self.persistence:
+                return ""
+            return f"{self.barren} screenings in a row found no new mode"
         if self.launches < self.patience or (archive.hits == 1).sum() >= _RARE * self.launches:
             return ""
-        if self.since_new < max(self.patience, 2 * len(archive)):
+        if self.since_new < max(self.patience, _MODES * len(archive)):
+            return ""
+        if self.search.nfev - self.last_new < self.persistence:
             return ""
         return f"the last {self.since_new} of {self.launches} launches found no new mode"

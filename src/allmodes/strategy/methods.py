@@ -22,9 +22,17 @@ METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
 
 
 def make_strategy(
-    search: Search, method: str | Algorithm, starts: NDArray[np.float64], options: dict[str, Any], polish: bool
+    search: Search,
+    method: str | Algorithm,
+    starts: NDArray[np.float64],
+    options: dict[str, Any],
+    polish: bool,
+    persistence: int = 0,
 ) -> Strategy:
-    """The strategy of a method, with points (n, d) to begin at."""
+    """The strategy of a method, with points (n, d) to begin at.
+
+    It goes on for so many evaluations after the last new mode, at least (`persistence`).
+    """
     if search.box.d == 0:
         return Single(search)
     if isinstance(method, Algorithm) or method == "anneal":
@@ -36,6 +44,7 @@ def make_strategy(
     launches = Launches(search, given=[Start(point, 0.0, GIVEN) for point in starts], is_plain=method == "multistart")
     if "width" in options:
         launches.width = (options["width"], max(options["width"], launches.width[1]))
+    launches.persistence = persistence
     if "patience" in options:
         launches.patience = options["patience"]
     return Auto(search, launches) if method == "auto" else launches

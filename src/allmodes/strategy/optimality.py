@@ -36,7 +36,7 @@ def check_points(search: Search, evolution: Evolution, k: int, mode: Floats | No
     Of a noisy function it is the mean, again and again.
     """
     box, best, factor = search.box, evolution.best_point[k], evolution.covariance_factor(k)
-    middle = _on_bounds(box, box.reflect(evolution.mean[k]), factor)[0]
+    middle = _middle(search, evolution, k)[0]
     if search.noise > 0:
         return np.repeat(middle[None], 2 * box.d + 1, axis=0)
     axes = _STEPS * factor.T
@@ -51,14 +51,14 @@ def judge(search: Search, evolution: Evolution, k: int, height: float, values: F
     """What the values at `check_points` say; `height` is that of the mode. Differences below a tie say nothing."""
     box, d = search.box, search.box.d
     best, value, factor = evolution.best_point[k], float(evolution.best_value[k]), evolution.covariance_factor(k)
-    middle, is_active = _on_bounds(box, box.reflect(evolution.mean[k]), factor)
+    middle, is_active = _middle(search, evolution, k)
     if search.noise > 0:
         return _judge_noisy(search, middle, is_active, factor, values)
     plus, minus, between = values[1 : d + 1], values[d + 1 : 2 * d + 1], values[2 * d + 1 :]
     is_optimum = bool(values[1 : 2 * d + 1].max(initial=-np.inf) <= value + search.tie)
     is_known = bool(len(between) and (between >= min(value, height) - search.tie).all())
     gradient, hessian = _derivatives(factor, value, plus, minus)
-    if values[0] >= value:
+    if values[0] >= value - (search.tie if is_active.any() else 0.0):
         best, value = middle, float(values[0])
     else:
         best, is_active = _on_bounds(box, best, np.zeros((d, d)))
@@ -92,6 +92,15 @@ def _derivatives(factor: Floats, value: float, plus: Floats, minus: Floats) -> t
     if not (np.isfinite(hessian).all() and np.isfinite(gradient).all()):
         return np.zeros(d), np.zeros((d, d))
     return gradient, (hessian + hessian.T) / 2
+
+
+def _middle(search: Search, evolution: Evolution, k: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """The mean of component k, or its best point put on the bounds it is next to, and which those are."""
+    box, factor = search.box, evolution.covariance_factor(k)
+    point, is_active = _on_bounds(box, evolution.best_point[k], factor)
+    if is_active.any() and search.noise == 0:
+        return point, is_active
+    return _on_bounds(box, box.reflect(evolution.mean[k]), factor)
 
 
 def _on_bounds(box: Box, point: Floats, factor: Floats) -> tuple[Floats, NDArray[np.bool_]]:
