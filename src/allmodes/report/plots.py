@@ -9,6 +9,7 @@ import numpy as np
 from allmodes.engine import Run
 from allmodes.objective import VALUE
 from allmodes.problems import Problem
+from allmodes.result import Result
 
 # A palette that stays readable with colour-blind eyes (Okabe and Ito).
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -48,6 +49,35 @@ def trajectories(run: Run, problem: Problem, ax: Any = None) -> Any:
     ax.plot([], [], linestyle="none", marker="o", color="0.3", label="end of a component")
     ax.legend(loc="upper right", fontsize=8, framealpha=0.9)
     ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"{run.algorithm.name} on the {problem.name}", aspect="equal")
+    return ax
+
+
+def landscape(result: Result, problem: Problem, ax: Any = None) -> Any:
+    """Modes found, numbered by rank, over the contours of a two-dimensional problem.
+
+    Filled circles are global modes. Ellipses show where the function has fallen by the temperature of the weights.
+    """
+    if problem.dimension != 2:
+        raise ValueError(f"problem has dimension {problem.dimension}; a landscape is drawn in 2 dimensions.")
+    ax = _new_axes() if ax is None else ax
+    _draw_contours(problem, ax)
+    for rank, mode in enumerate(result.modes, 1):
+        colour = _COLOURS[0] if mode.is_global else _COLOURS[1]
+        if mode.kind in ("minimum", "maximum"):
+            sign = -1.0 if result.maximise else 1.0
+            _draw_ellipse(mode.x, 0.5 * result.temperature * np.linalg.inv(sign * mode.hessian), colour, ax)
+        ax.plot(*mode.x, marker="o", markersize=13, color=colour, markerfacecolor=colour if mode.is_global else "white",
+                clip_on=False, zorder=5)  # fmt: skip
+        text = "white" if mode.is_global else colour
+        ax.annotate(str(rank), mode.x, color=text, fontsize=8, ha="center", va="center", zorder=6)
+    for is_global, colour in ((True, _COLOURS[0]), (False, _COLOURS[1])):
+        label = "global mode" if is_global else "local mode"
+        face = colour if is_global else "white"
+        ax.plot([], [], linestyle="none", marker="o", color=colour, markerfacecolor=face, label=label)
+    ax.legend(loc="upper right", fontsize=8, framealpha=0.9)
+    names = result.names or ("x0", "x1")
+    title = f"{len(result.modes)} modes of the {problem.name}, {result.nfev} evaluations"
+    ax.set(xlabel=names[0], ylabel=names[1], title=title, xlim=problem.bounds[0], ylim=problem.bounds[1])
     return ax
 
 

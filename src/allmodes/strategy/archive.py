@@ -15,6 +15,7 @@ from allmodes.storage import stored
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest
 _TINY = 1e-9
+_FEW = 4  # modes close to a point that it is compared with
 
 
 @stored
@@ -120,6 +121,19 @@ class Archive:
         """C_j^T (z_n - m_j) as (J, N, d): their squared lengths are |z_n - m_j|^2 in the metric A_j."""
         apart = self.box.difference(points[None], self.means[:, None])
         return _FULL.whiten(self.components.factors, apart)
+
+    def neighbours(self, points: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Numbers of the few modes closest to every point, (n, k)."""
+        J, n = len(self), len(points)
+        if J <= _FEW:
+            return np.broadcast_to(np.arange(J), (n, J))
+        apart = self.box.difference(points[:, None], self.means[None])
+        return np.argpartition(np.einsum("njd,njd->nj", apart, apart), _FEW - 1, axis=1)[:, :_FEW]
+
+    def whitened_at(self, points: NDArray[np.float64], modes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """C_j^T (z_n - m_j) for some modes j of every point, (n, k, d)."""
+        apart = self.box.difference(points[:, None], self.means[modes])
+        return (apart[..., None, :] @ self.components.factors.C[modes])[..., 0, :]
 
     def nearest(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """The nearest mode to every point and the distance (root mean square over coordinates); wants a mode."""

@@ -71,10 +71,10 @@ class Ascents:
 
     def _curvature_steps(self, rows: Rows) -> Array:
         """Long enough to rise above rounding, short enough for the curvature not to change."""
-        rise = 1e-6 * max(self.search.scale, 1e-6 * np.abs(self.batch.value[rows]).max(initial=0.0), 1e-300)
+        rise = 1e-7 * max(self.search.scale, 1e-5 * np.abs(self.batch.value[rows]).max(initial=0.0), 1e-300)
         curvature = np.abs(np.einsum("nii->ni", self.batch.hessian[rows])).max(axis=1, keepdims=True)
         steps = np.sqrt(2.0 * rise / np.maximum(curvature, 1e-300))
-        return np.broadcast_to(np.clip(steps, 1e-5, differences.CURVATURE_STEP), (len(rows), self.search.box.d))
+        return np.broadcast_to(np.clip(steps, 1e-6, differences.CURVATURE_STEP), (len(rows), self.search.box.d))
 
     # ---- what they are told; the rows returned know value, gradient and model where they are
 

@@ -23,43 +23,48 @@ def recognise(
     itself, |y - m_j| < 0.5 |z - m_j| in the metric A_j, and as high: |f + gain - l_j| < 0.5 (l_j - f). One without is
     compared with the frozen component's own gradient and value, inside the component's upper half.
     """
-    archive = search.archive
     known = np.full(len(point), -1)
     if has_top.any():
         known[has_top] = _by_model(search, point[has_top], value[has_top], tops[has_top], gains[has_top])
     if search.order < 2 and not has_top.all():
         rest = ~has_top
         known[rest] = _by_gradient(search, point[rest], value[rest], g[rest])
-    assert archive.values.size
     return known
 
 
-def _best(accepted: NDArray[np.bool_], measure: Array) -> NDArray[np.intp]:
-    """For each launch the accepted mode of the smallest measure, or -1; both (J, n)."""
-    which = np.where(accepted, measure, np.inf).argmin(axis=0)
-    return np.where(accepted.any(axis=0), which, -1)
+def _best(accepted: NDArray[np.bool_], measure: Array, modes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each launch the accepted mode of the smallest measure, or -1; all (n, k)."""
+    which = np.where(accepted, measure, np.inf).argmin(axis=1)[:, None]
+    chosen = np.take_along_axis(modes, which, axis=1)[:, 0]
+    return np.where(accepted.any(axis=1), chosen, -1)
 
 
 def _squares(whitened: Array) -> Array:
-    return np.einsum("jnd,jnd->jn", whitened, whitened)
+    return np.einsum("nkd,nkd->nk", whitened, whitened)
 
 
 def _by_model(search: Search, point: Array, value: Array, tops: Array, gains: Array) -> NDArray[np.intp]:
     archive = search.archive
-    top_apart, apart = _squares(archive.whitened(tops)), _squares(archive.whitened(point))
-    climb = np.maximum(archive.values[:, None] - value, _TINY * search.scale)
-    accepted = (top_apart < _CLOSER**2 * apart) & (np.abs(value + gains - archive.values[:, None]) < _AGREEMENT * climb)
-    return _best(accepted, top_apart)
+    modes = archive.neighbours(tops)
+    top_apart, apart = (_squares(archive.whitened_at(where, modes)) for where in (tops, point))
+    heights = archive.values[modes]
+    climb = np.maximum(heights - value[:, None], _TINY * search.scale)
+    miss = np.abs((value + gains)[:, None] - heights)
+    accepted = (top_apart < _CLOSER**2 * apart) & (miss < _AGREEMENT * climb)
+    return _best(accepted, top_apart, modes)
 
 
 def _by_gradient(search: Search, point: Array, value: Array, g: Array) -> NDArray[np.intp]:
     archive = search.archive
-    whitened = archive.whitened(point)
+    modes = archive.neighbours(point)
+    whitened = archive.whitened_at(point, modes)
     apart = _squares(whitened)
-    pulled = g[None] @ archive.components.factors.A  # A_j^T g
+    pulled = (g[:, None, None, :] @ archive.components.factors.A[modes])[..., 0, :]  # A_j^T g
     missing = _squares(pulled + whitened)
-    model = archive.values[:, None] - 0.5 * apart
-    climb = np.maximum(archive.values[:, None] - value, _TINY * search.scale)
-    inside = 0.5 * apart < 0.5 * np.maximum(archive.values - search.level, 1e-3 * search.scale)[:, None]
-    accepted = inside & (missing < _CLOSER**2 * apart) & (np.abs(value - model) < _AGREEMENT * climb)
-    return _best(accepted, missing / np.maximum(apart, 1e-300))
+    heights = archive.values[modes]
+    climb = np.maximum(heights - value[:, None], _TINY * search.scale)
+    inside = apart < np.maximum(heights - search.level, 1e-3 * search.scale)
+    accepted = (
+        inside & (missing < _CLOSER**2 * apart) & (np.abs(value[:, None] - heights + 0.5 * apart) < _AGREEMENT * climb)
+    )
+    return _best(accepted, missing / np.maximum(apart, 1e-300), modes)

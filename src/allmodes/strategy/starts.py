@@ -17,8 +17,8 @@ Array = NDArray[np.float64]
 
 GIVEN, EVEN, NEAR, MIXED, SCREENED, BRIDGE = range(6)  # the arms
 _FIRST_LAUNCHES = 8  # before arms compete
-_BLOCK = 64  # Sobol points drawn at once
-_TRIES = 8  # draws of a start near a mode, of which one is taken
+_BLOCK = 512  # Sobol points drawn at once
+_TRIES = 4  # draws of a start near a mode, of which one is taken
 _FEWEST_MIXED = 3  # modes to mix
 _SAME = 1e-3  # root mean square distance at which a mixture is a mode itself
 _DISCOUNT = 0.95  # of an arm's record with each launch of it
@@ -108,12 +108,12 @@ def near_modes(search: Search, n: int) -> list[Start]:
     points = archive.means[modes] + reach[..., None] * offsets
     flat = points.reshape(-1, d)
     allowed = search.box.inside(flat) & np.isfinite(flat).all(axis=1)
-    whitened = archive.whitened(flat)
-    falls = 0.5 * np.einsum("jnd,jnd->jn", whitened, whitened)
-    covered = falls <= (archive.values - search.level)[:, None]
-    covered[modes.reshape(-1), np.arange(len(flat))] = False
+    close = archive.neighbours(flat)
+    whitened = archive.whitened_at(flat, close)
+    falls = 0.5 * np.einsum("nkd,nkd->nk", whitened, whitened)
+    covered = (falls <= archive.values[close] - search.level) & (close != modes.reshape(-1, 1))
     # the first that is allowed and not covered, else the first that is allowed
-    score = (2 * (allowed & ~covered.any(axis=0)) + allowed).reshape(n, _TRIES)
+    score = (2 * (allowed & ~covered.any(axis=1)) + allowed).reshape(n, _TRIES)
     best = score.argmax(axis=1)
     starts = []
     for i in np.flatnonzero(score.max(axis=1) > 0):

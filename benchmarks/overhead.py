@@ -1,0 +1,79 @@
+"""What the solver itself costs: microseconds per evaluation, and its share when an evaluation takes a millisecond.
+
+    python benchmarks/overhead.py
+
+Time inside the user's functions is measured and taken out. Timings are noisy: the best of several runs is printed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from all_modes import commit
+
+from allmodes import find_maxima
+from allmodes.problems import Problem, himmelblau, random_mixture, rastrigin_funnels, styblinski_tang
+
+BUDGET = 50_000
+SLOW_BUDGET = 2_000
+REPEATS = 3
+_WITHOUT_END = 10**9
+
+
+class Timed:
+    """A function that knows how long it has run; with `least`, every point takes at least that many seconds."""
+
+    def __init__(self, function: Callable[[Any], Any], least: float = 0.0) -> None:
+        self.function, self.least, self.seconds = function, least, 0.0
+
+    def __call__(self, x: Any) -> Any:
+        began = time.perf_counter()
+        result = self.function(x)
+        while time.perf_counter() - began < self.least * len(np.atleast_2d(x)):
+            pass
+        self.seconds += time.perf_counter() - began
+        return result
+
+
+def overhead(problem: Problem, order: int, budget: int, least: float, **settings: Any) -> tuple[float, float, int]:
+    """Seconds of the solver, seconds in all, evaluations."""
+    objective = problem.objective
+    functions = [Timed(objective.fun, least), Timed(objective.jac), Timed(objective.hess)]
+    given = dict(zip(("jac", "hess")[:order], functions[1 : 1 + order], strict=True))
+    began = time.perf_counter()
+    result = find_maxima(
+        functions[0], problem.bounds, vectorized=True, maxfev=budget, rng=0, options={"patience": _WITHOUT_END},
+        **given, **settings,
+    )  # fmt: skip
+    total = time.perf_counter() - began
+    return total - sum(function.seconds for function in functions), total, result.nfev
+
+
+def main() -> None:
+    cases: list[tuple[Problem, int, dict[str, Any]]] = [
+        (himmelblau(), 0, {}),
+        (himmelblau(), 2, {}),
+        (rastrigin_funnels(2), 0, {}),
+        (rastrigin_funnels(2), 2, {}),
+        (styblinski_tang(4), 0, {}),
+        (random_mixture(5, 20, 0.7), 0, {}),
+        (random_mixture(5, 20, 0.7), 1, {}),
+        (random_mixture(5, 20, 0.7), 2, {}),
+        (rastrigin_funnels(2), 0, {"method": "black-box"}),
+        (random_mixture(5, 20, 0.7), 0, {"method": "black-box"}),
+    ]
+    print(f"commit {commit()}, best of {REPEATS}\n")
+    print(f"| problem | derivatives | us per evaluation ({BUDGET}) | share at 1 ms ({SLOW_BUDGET}) |")
+    print("| --- | --- | --- | --- |")
+    for problem, order, settings in cases:
+        quick = min((own / n for own, _, n in (overhead(problem, order, BUDGET, 0.0, **settings) for _ in range(REPEATS))))
+        own, total, _ = min(overhead(problem, order, SLOW_BUDGET, 1e-3, **settings) for _ in range(1))
+        name = f"{problem.name}{', black-box' if settings else ''}"
+        print(f"| {name} | {order} | {1e6 * quick:.1f} | {100 * own / total:.1f} % |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
