@@ -80,7 +80,7 @@ def with_derivatives(problems: list[Problem], runs: int) -> None:
         few = max(3, runs // 4)
         lbfgsb = [multistart_lbfgsb(problem, np.random.default_rng(seed), CAP) for seed in range(few)]
         pairs = [shares(ours), shares(newton), shares(lbfgsb), shares([shgo(problem, CAP)])]
-        ratio = compared(pairs[0], pairs[1])
+        ratio = compared(pairs[0], pairs[1])  # NaN when neither got anywhere
         halves += ratio <= 0.5
         worse += [problem.name] if ratio > 1.1 else []
         cells = [cell(pair) for pair in pairs]
@@ -90,12 +90,14 @@ def with_derivatives(problems: list[Problem], runs: int) -> None:
 
 
 def compared(ours: tuple[float, float], theirs: tuple[float, float]) -> float:
-    """Ratio of evaluations to all modes; where we did not get there, the ratio of the 90 %."""
+    """Ratio of evaluations to all modes; where we did not get there, the ratio of the 90 %, or NaN."""
     if np.isfinite(ours[1]):
         return ours[1] / theirs[1] if np.isfinite(theirs[1]) else 0.0
-    if np.isinf(theirs[1]) and np.isfinite(ours[0]):
+    if np.isfinite(ours[0]) and theirs[1] > CAP:
         return ours[0] / theirs[0]
-    return CAP / theirs[1] if np.isinf(theirs[1]) or theirs[1] > CAP else np.inf
+    if np.isinf(theirs[0]):
+        return np.nan
+    return np.inf
 
 
 def without_derivatives(runs: int) -> None:

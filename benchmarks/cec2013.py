@@ -112,32 +112,27 @@ def niching(number: int) -> Niching:
 
 
 def solve(problem: Niching, budget: int, seed: int, method: str, options: dict[str, Any]) -> Report:
-    """One run. This is the only place that knows the solver."""
-    from allmodes.objective import Evaluation
-    from allmodes.objective.bounds import Box
-    from allmodes.strategy.archive import Archive
-    from allmodes.strategy.population import Population
-    from allmodes.strategy.search import Search
+    """One run: what allmodes.find_maxima does, with a look at what was dropped when something better was found."""
+    from allmodes import ModeFinder
 
-    if method != "black-box":
-        raise ValueError(f"method is {method!r}; wanted 'black-box'.")
     begin = time.perf_counter()
-    box = Box.make(list(zip(problem.lower, problem.upper, strict=True)))
-    search = Search(box, Archive(box), np.random.default_rng(seed), is_global=True, maxfev=budget)
-    strategy = Population(search, **options)
-    while search.nfev < budget and not strategy.ending:
-        points = strategy.ask().points
-        if search.nfev + len(points) > budget:
-            break
-        search.nfev += len(points)
-        strategy.tell(Evaluation(problem.fun(box.to_user(points))))
-    found_at = np.array([found.found_at for found in search.archive.found], dtype=float)
-    values, tie = search.archive.values, search.tie
-    dropped_at = np.full(len(values), np.inf)
-    for i, value in enumerate(values):
-        better = found_at[(values > value + tie) & (found_at >= found_at[i])]
+    finder = ModeFinder(
+        list(zip(problem.lower, problem.upper, strict=True)), maximise=True, target="global", method=method,
+        maxfev=budget, rng=seed, options=options,
+    )  # fmt: skip
+    while not finder.stop():
+        finder.tell_round(problem.fun(finder.ask()))
+    search, frame = finder._state.search, finder._state.frame
+    archive, tie = search.archive, search.tie
+    found_at = np.array([found.found_at for found in archive.found], dtype=float)
+    dropped_at = np.full(len(archive), np.inf)
+    for i, value in enumerate(archive.values):
+        better = found_at[(archive.values > value + tie) & (found_at >= found_at[i])]
         dropped_at[i] = better.min(initial=np.inf)
-    points = box.to_user(search.archive.means)
+        if (archive.values > value + tie)[found_at < found_at[i]].any():
+            dropped_at[i] = found_at[i]  # never was as good as the best
+    points = frame.box.to_user(archive.means)
+    values = np.array([frame.value(value) for value in archive.values])
     return Report(points, values, found_at, dropped_at, search.nfev, time.perf_counter() - begin)
 
 

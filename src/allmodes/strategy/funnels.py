@@ -60,10 +60,11 @@ class Funnels:
 
     def hop(self, rng: np.random.Generator, best: float) -> tuple[Floats, float, float, int]:
         """Start (d,), standard deviation, value to beat and ticket of the hop that promises most."""
-        which = int(np.argmin((best - self.values) * _IMPATIENCE**self.failures))
+        gap = np.maximum(best - self.values, np.finfo(np.float64).tiny)
+        which = int(np.argmin(np.log(gap) + np.log(_IMPATIENCE) * self.failures))  # logs: failures may be thousands
         self.failures[which] += 1
         ticket = 2 * int(self.names[which])
-        moved = self.hints[which]
+        moved = self.hints[which].copy()
         spread = _HINTED_SPREAD * float(np.sqrt((moved**2).mean()))
         if spread > 0:
             self.hints[which] = 0.0

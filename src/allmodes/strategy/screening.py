@@ -14,7 +14,8 @@ from allmodes.strategy.search import Search
 Array = NDArray[np.float64]
 
 _FIRST = 100  # points for each coordinate in the first screening, and at least in the others
-_SHARE = 0.5  # of all evaluations, spent on screening
+_GROWTH = 0.1  # by which later screenings add to the points there are: neighbours are looked up anew each time
+_AT_ONCE = 64  # points of the queue that are compared with known modes together
 _MISSES = 3  # launches in a row that find nothing before new points are screened
 _NEIGHBOURS_UP_TO = 5  # dimensions: in higher ones every point is its neighbours' best
 
@@ -32,8 +33,7 @@ class Screen:
 
     def wanted(self, search: Search) -> int:
         """How many points to screen next."""
-        d = search.box.d
-        return max(_FIRST * d, int(_SHARE * search.nfev) - len(self.values))
+        return max(_FIRST * search.box.d, int(_GROWTH * len(self.values)))
 
     def add(self, points: Array, values: Array, search: Search) -> None:
         """New points: the queue is made anew from all that are better than their neighbours."""
@@ -55,10 +55,13 @@ class Screen:
         if self.misses >= _MISSES:
             self.queue = []
         while self.queue:
-            i = self.queue.pop(0)
-            self.is_used[i] = True
-            if not _is_explained(search, self.points[i], self.values[i]):
-                return self.points[i]
+            numbers = np.array(self.queue[:_AT_ONCE])
+            unknown = np.flatnonzero(~_is_explained(search, self.points[numbers], self.values[numbers]))
+            passed = int(unknown[0]) + 1 if len(unknown) else len(numbers)
+            self.is_used[numbers[:passed]] = True
+            self.queue = self.queue[passed:]
+            if len(unknown):
+                return self.points[numbers[unknown[0]]]
         return None
 
     def report(self, is_success: bool) -> None:
@@ -66,13 +69,15 @@ class Screen:
         self.misses = 0 if is_success else self.misses + 1
 
 
-def _is_explained(search: Search, point: Array, value: float) -> bool:
-    """Whether a value is about what a known mode's component says it should be."""
+def _is_explained(search: Search, points: Array, values: Array) -> NDArray[np.bool_]:
+    """Whether values are about what a known mode's component says they should be, (n,)."""
     archive = search.archive
     if not len(archive):
-        return False
-    whitened = archive.whitened(point[None])[:, 0]
-    fall = 0.5 * np.einsum("jd,jd->j", whitened, whitened)
-    climb = archive.values - value
-    is_inside = fall < np.maximum(archive.values - search.level, 1e-3 * search.scale)
-    return bool((is_inside & (np.abs(climb - fall) < 0.5 * climb)).any())
+        return np.zeros(len(points), bool)
+    modes = archive.neighbours(points)
+    whitened = archive.whitened_at(points, modes)
+    falls = 0.5 * np.einsum("nkd,nkd->nk", whitened, whitened)
+    heights = archive.values[modes]
+    climbs = heights - values[:, None]
+    is_inside = falls < np.maximum(heights - search.level, 1e-3 * search.scale)
+    return np.asarray((is_inside & (np.abs(climbs - falls) < 0.5 * climbs)).any(axis=1))
