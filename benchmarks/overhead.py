@@ -69,7 +69,9 @@ def main() -> None:
     print(f"| problem | derivatives | us per evaluation ({BUDGET}) | share at 1 ms ({SLOW_BUDGET}) |")
     print("| --- | --- | --- | --- |")
     for problem, order, settings in cases:
-        quick = min((own / n for own, _, n in (overhead(problem, order, BUDGET, 0.0, **settings) for _ in range(REPEATS))))
+        quick = min(
+            (own / n for own, _, n in (overhead(problem, order, BUDGET, 0.0, **settings) for _ in range(REPEATS)))
+        )
         own, total, _ = min(overhead(problem, order, SLOW_BUDGET, 1e-3, **settings) for _ in range(1))
         name = f"{problem.name}{', black-box' if settings else ''}"
         print(f"| {name} | {order} | {1e6 * quick:.1f} | {100 * own / total:.1f} % |", flush=True)

@@ -55,7 +55,7 @@ def content(result):
     ]
     numbers = (result.x, result.fun, result.nfev, result.njev, result.nhev, result.nit, result.nfail)
     words = (result.success, result.status, result.message, result.method, result.names, result.temperature)
-    history = (result.history.nfev, result.history.best_value, result.history.modes)
+    history = (result.history.nfev, result.history.best, result.history.modes)
     return _plain((rows, numbers, words, str(result.coverage), mixture, history))
 
 

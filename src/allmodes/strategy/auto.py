@@ -18,6 +18,7 @@ from allmodes.strategy.strategy import Request, Strategy
 
 _HORIZON = 0.05  # share of the budget over which a member's record is forgotten
 _PRIOR_EVALUATIONS = 500.0  # what a first success is taken to have cost, for each coordinate and one more
+_PRIOR = 0.5  # new modes that every member is credited with in advance
 _FIRST_LAUNCHES = 8  # before others get a turn
 _LOST = 0.5  # share of launches that end in no mode, above which the function counts as rough
 _RUGGED = 0.9  # share of launches that found a mode nobody else found, above which the function counts as rugged
@@ -58,9 +59,9 @@ class Auto(Strategy):
     is_rugged: bool = False
 
     def __post_init__(self) -> None:
-        self.members = [Member(self.launches, 1.0)]
+        self.members = [Member(self.launches, _PRIOR)]
         if self.search.order == 0:
-            self.members.append(Member(Population(self.search), 0.5))
+            self.members.append(Member(Population(self.search), _PRIOR))
 
     @property
     def is_rough(self) -> bool:
@@ -76,7 +77,7 @@ class Auto(Strategy):
         singles = int((search.archive.hits == 1).sum())
         if launches.launches >= _RUGGED_AFTER[1] and singles > _RUGGED * launches.launches:
             self.is_rugged = True
-            self.members.append(Member(Polished.make(search, None, np.zeros((0, search.box.d)), True), 2.0))
+            self.members.append(Member(Polished.make(search, None, np.zeros((0, search.box.d)), True), _PRIOR))
 
     def ask(self) -> Request:
         self._judge()
@@ -123,6 +124,9 @@ class Auto(Strategy):
 
     @property
     def ending(self) -> str:
+        if self.search.is_global and self.launches.persistence and len(self.members) > 1:
+            endings = [member.strategy.ending for member in self.members]
+            return "; ".join(endings) if all(endings) else ""  # the user's budget is there to be used
         if self.is_rugged:
             return self.members[-1].strategy.ending
         if self.search.order == 0 and self.is_rough and not self.launches.runaways:

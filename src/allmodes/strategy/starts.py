@@ -20,6 +20,7 @@ _FIRST_LAUNCHES = 8  # before arms compete
 _BLOCK = 512  # Sobol points drawn at once
 _TRIES = 4  # draws of a start near a mode, of which one is taken
 _FEWEST_MIXED = 3  # modes to mix
+_MIXTURES = 8  # drawn for each start: many are modes themselves
 _SAME = 1e-3  # root mean square distance at which a mixture is a mode itself
 _DISCOUNT = 0.95  # of an arm's record with each launch of it
 _REACH = (1.0, 3.0)  # starts near a mode lie at this many radii of its level set
@@ -129,11 +130,12 @@ def mixed(search: Search, n: int) -> list[Start]:
     good = np.flatnonzero(archive.values >= archive.best - search.tie) if search.is_global else np.arange(len(archive))
     if len(good) < _FEWEST_MIXED:
         return []
-    a, b, c = archive.means[good[rng.permuted(np.tile(np.arange(len(good)), (n, 1)), axis=1)[:, :3].T]]
-    sums = rng.random(n) < 0.5
-    points = np.where(sums[:, None], a + b - c, np.where(rng.random((n, box.d)) < 0.5, a, b))
+    tries = _MIXTURES * n
+    a, b, c = archive.means[good[rng.integers(len(good), size=(3, tries))]]
+    sums = rng.random(tries) < 0.5
+    points = np.where(sums[:, None], a + b - c, np.where(rng.random((tries, box.d)) < 0.5, a, b))
     is_fine = box.inside(points) & (archive.nearest(points)[1] > _SAME)
-    return [Start(point, 0.0, MIXED) for point in points[is_fine]]
+    return [Start(point, 0.0, MIXED) for point in points[is_fine][:n]]
 
 
 class HasStarts(Protocol):

@@ -1,0 +1,153 @@
+"""The archive of frozen modes: its metric, its neighbours, its book-keeping."""
+
+import numpy as np
+import pytest
+
+from allmodes.objective.bounds import Box
+from allmodes.strategy.archive import Archive, Found, precision
+
+SQUARE = Box.make([(0, 1), (0, 1)])
+NOWHERE = np.zeros(2, bool)
+
+
+def found(hessian, active=NOWHERE, kind="optimum"):
+    return Found(np.zeros(len(hessian)), hessian, active, kind, "derivatives", 7)
+
+
+def curved(rng, d=2):
+    root = rng.normal(size=(d, d))
+    return -(root @ root.T + 0.5 * np.eye(d))
+
+
+def filled(box=SQUARE, modes=9, seed=0):
+    rng = np.random.default_rng(seed)
+    archive = Archive(box)
+    for value in range(modes):
+        archive.add(rng.random(box.d), float(value), found(curved(rng, box.d), np.zeros(box.d, bool)))
+    return archive
+
+
+# ---- precision
+
+
+def test_the_precision_of_a_maximum_is_minus_its_hessian():
+    H = curved(np.random.default_rng(1), 4)
+    np.testing.assert_allclose(precision(H, np.zeros(4, bool)), -H)
+
+
+def test_level_directions_get_a_thousandth_of_the_largest_precision():
+    np.testing.assert_allclose(precision(-np.diag([100.0, 1e-9]), NOWHERE), np.diag([100.0, 0.1]))
+    np.testing.assert_allclose(precision(-np.diag([100.0, -3.0]), NOWHERE), np.diag([100.0, 0.1]))
+
+
+def test_on_a_boundary_an_upward_curve_counts_by_its_size():
+    np.testing.assert_allclose(precision(np.diag([5.0, -100.0]), np.array([True, False])), np.diag([5.0, 100.0]))
+
+
+@pytest.mark.parametrize("hessian", [np.zeros((2, 2)), np.diag([1.0, 1.0]), np.diag([-1e-200, 0.0])])
+def test_a_precision_is_positive_definite_whatever_the_hessian(hessian):
+    eigenvalues = np.linalg.eigvalsh(precision(hessian, NOWHERE))
+    assert (eigenvalues > 0).all()
+    assert np.isfinite(np.linalg.inv(precision(hessian, NOWHERE))).all()
+
+
+# ---- modes
+
+
+def test_an_empty_archive():
+    archive = Archive(SQUARE)
+    assert len(archive) == 0
+    assert archive.best == -np.inf
+    assert archive.means.shape == (0, 2)
+
+
+def test_a_frozen_mode_is_laplaces_approximation():
+    archive, H = Archive(SQUARE), curved(np.random.default_rng(2))
+    number = archive.add(np.array([0.3, 0.4]), 5.0, found(H))
+    assert (number, len(archive), archive.best) == (0, 1, 5.0)
+    C, A = archive.components.factors
+    np.testing.assert_allclose(C[0] @ C[0].T, -H)
+    np.testing.assert_allclose(A[0] @ A[0].T, np.linalg.inv(-H))
+    assert archive.hits.tolist() == archive.even_hits.tolist() == archive.picks.tolist() == [0]
+
+
+def test_hits_are_counted_evenly_spread_ones_apart():
+    archive = filled(modes=3)
+    archive.hit(1, True)
+    archive.hit(1, False)
+    archive.hit(2, False)
+    assert archive.hits.tolist() == [0, 2, 1]
+    assert archive.even_hits.tolist() == [0, 1, 0]
+
+
+def test_keeping_some_modes_keeps_everything_about_them():
+    archive, chosen = filled(modes=4), np.array([True, False, False, True])
+    archive.hit(3, True)
+    archive.picks[3] = 5
+    before = (archive.means[chosen].copy(), archive.components.factors.C[chosen].copy(), archive.found[3])
+    archive.keep(chosen)
+    np.testing.assert_array_equal(archive.means, before[0])
+    np.testing.assert_array_equal(archive.components.factors.C, before[1])
+    assert archive.found[1] is before[2]
+    assert archive.values.tolist() == [0.0, 3.0]
+    assert (archive.hits[1], archive.even_hits[1], archive.picks[1]) == (1, 1, 5)
+
+
+def test_what_is_known_of_a_mode_can_change():
+    archive, H = filled(modes=3), -np.diag([4.0, 9.0])
+    archive.hit(1, True)
+    archive.change(1, np.array([0.9, 0.1]), 8.0, found(H, kind="flat"))
+    assert archive.means[1].tolist() == [0.9, 0.1]
+    assert (archive.values[1], archive.found[1].kind, archive.hits[1]) == (8.0, "flat", 1)
+    C = archive.components.factors.C[1]
+    np.testing.assert_allclose(C @ C.T, -H)
+
+
+# ---- distances
+
+
+def test_whitened_differences_measure_in_each_modes_metric():
+    archive, points = filled(), np.random.default_rng(3).random((5, 2))
+    whitened = archive.whitened(points)
+    for j in range(len(archive)):
+        for n, point in enumerate(points):
+            apart = point - archive.means[j]
+            assert (whitened[j, n] ** 2).sum() == pytest.approx(apart @ -archive.found[j].hessian @ apart)
+
+
+def test_whitened_at_some_modes_agrees_with_all_of_them():
+    archive, points = filled(), np.random.default_rng(4).random((5, 2))
+    modes = np.array([[0, 3], [8, 1], [2, 2], [5, 0], [7, 6]])
+    expected = archive.whitened(points)[modes, np.arange(5)[:, None]]
+    np.testing.assert_allclose(archive.whitened_at(points, modes), expected)
+
+
+@pytest.mark.parametrize("modes", [1, 3, 4, 5, 30])
+def test_neighbours_are_the_closest_modes(modes):
+    archive, points = filled(modes=modes), np.random.default_rng(5).random((20, 2))
+    apart = np.linalg.norm(points[:, None] - archive.means[None], axis=2)
+    close = archive.neighbours(points)
+    k = close.shape[1]
+    assert k == min(modes, 4)
+    assert [set(row) for row in close] == [set(row) for row in np.argsort(apart, axis=1)[:, :k]]
+
+
+def test_the_nearest_mode_by_root_mean_square():
+    archive, points = filled(), np.random.default_rng(6).random((20, 2))
+    apart = np.sqrt(((points[:, None] - archive.means[None]) ** 2).mean(axis=2))
+    which, distance = archive.nearest(points)
+    np.testing.assert_array_equal(which, apart.argmin(axis=1))
+    np.testing.assert_allclose(distance, apart.min(axis=1))
+
+
+def test_distances_go_round_in_periodic_coordinates():
+    archive = Archive(Box.make([(0, 1), (0, 1)], periodic=[0]))
+    archive.add(np.array([0.98, 0.5]), 1.0, found(-np.eye(2)))
+    archive.add(np.array([0.3, 0.5]), 1.0, found(-np.eye(2)))
+    point = np.array([[0.02, 0.5]])
+    which, distance = archive.nearest(point)
+    assert which[0] == 0
+    assert distance[0] == pytest.approx(0.04 / np.sqrt(2))
+    np.testing.assert_allclose((archive.whitened(point) ** 2).sum(axis=2)[:, 0], [0.04**2, 0.28**2])
+    other = archive.whitened_at(point, np.array([[0, 1]]))
+    np.testing.assert_allclose((other**2).sum(axis=2)[0], [0.04**2, 0.28**2])
