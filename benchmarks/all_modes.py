@@ -17,10 +17,10 @@ import time
 
 import numpy as np
 from numpy.typing import NDArray
-from peers import Finds, multistart_lbfgsb, multistart_newton, shgo
 
 from allmodes import find_maxima
 from allmodes.problems import Problem, benchmark_problems, himmelblau, shubert, six_hump_camel, styblinski_tang
+from peers import Finds, multistart_lbfgsb, multistart_newton, shgo
 
 Array = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def with_derivatives(problems: list[Problem], runs: int) -> None:
         halves += ratio <= 0.5
         worse += [problem.name] if ratio > 1.1 else []
         cells = [cell(pair) for pair in pairs]
-        print(f"| {problem.name} ({len(problem.modes)}) | {cells[0]} | {cells[1]} | {ratio:.2f} | {cells[2]} | {cells[3]} |",
+        print(f"| {problem.name} ({len(problem.modes)}) | " + " | ".join([*cells[:2], f"{ratio:.2f}", *cells[2:]]) + " |",
               flush=True)  # fmt: skip
     print(f"\nat most half of multistart Newton's on {halves} of {len(problems)}; above 1.1 times on {worse or 'none'}")
 

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from all_modes import commit
+
 ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 POSITION_SHARE = 0.1  # of the niche radius: how near a true optimum a point must be to count by position
 HIMMELBLAU = [[3.0, 2.0], [-2.805118086952745, 3.131312518250573], [-3.779310253377747, -3.283185991286170],
@@ -228,11 +230,12 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--budget-factor", type=float, default=1.0)
-    parser.add_argument("--method", default="black-box")
+    parser.add_argument("--method", default="auto")
     parser.add_argument("--option", nargs=2, action="append", default=[], metavar=("NAME", "NUMBER"))
     parser.add_argument("--output", default="", help="directory for files in the competition's format")
     given = parser.parse_args()
     options = {name: float(number) for name, number in given.option}
+    print(f"commit {commit()}, method {given.method}\n")
     print("function runs  PR1e-1 PR1e-5 placed  F1     F1(t)   last at      used  seconds  ", "  ".join(OTHERS))
     seeds = range(given.first_seed, given.first_seed + given.runs)
     jobs = [(number, seed) for number in given.functions for seed in seeds]

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from all_modes import commit
 
+from all_modes import commit
 from allmodes import find_maxima
 from allmodes.problems import Problem, himmelblau, random_mixture, rastrigin_funnels, styblinski_tang
 

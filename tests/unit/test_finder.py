@@ -1,12 +1,14 @@
 """The search as an object: whoever evaluates, in whatever order, gets the same search."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from allmodes import ModeFinder, Status, find_maxima, find_minima, presets
 
 BOUNDS = [(-2.0, 2.0), (-1.5, 1.5)]
-QUICK = {"maxfev": 400, "rng": 7}
+QUICK = {"maxfev": 250, "rng": 7}
 
 
 def camel(x):
@@ -97,7 +99,7 @@ def test_it_is_the_same_with_derivatives(method, order):
 
 def test_another_seed_is_another_search():
     """What the comparisons above would overlook if they compared nothing."""
-    one, other = (run(ModeFinder(BOUNDS, maxfev=400, rng=seed)).result for seed in (7, 8))
+    one, other = (run(ModeFinder(BOUNDS, maxfev=250, rng=seed)).result for seed in (7, 8))
     assert content(one) != content(other)
 
 
@@ -128,14 +130,14 @@ def late_parts(finder, rng):
 def lost_and_asked_again(finder, rng):
     """Half of the points never come back; they are asked for again."""
     x = finder.ask()
-    told(finder, x[: len(x) // 2])
+    told(finder, x[: (len(x) + 1) // 2])
 
 
 WAYS = [shuffled, one_by_one, in_parts, late_parts, lost_and_asked_again]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["auto", "black-box", "anneal"])
 def test_points_may_be_told_in_any_order_and_number(method, way):
     wanted = run(ModeFinder(BOUNDS, method=method, **QUICK)).result
     finder, rng = ModeFinder(BOUNDS, method=method, **QUICK), np.random.default_rng(0)
@@ -242,7 +244,7 @@ def test_points_never_asked_for_count_as_evaluations(method):
     assert finder.result.fun == camel(extra).min()
     np.testing.assert_array_equal(finder.result.x, extra[camel(extra).argmin()])
     result = run(finder).result
-    assert result.nfev <= 400
+    assert result.nfev <= 250
     assert finder.nfev == result.nfev
 
 
@@ -381,6 +383,28 @@ def test_missing_derivatives_are_said_and_can_be_told_then(missing):
     assert content(run(finder).result) == content(wanted)
 
 
+REFUSED = {
+    "outside": ([[5.0, 0.0]], r"x .*(outside|bound)"),
+    "not finite": ([[np.nan, 0.0]], "x contains nan"),
+}
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_a_tell_that_is_refused_changes_nothing(name):
+    """Points that were asked for and come with a wrong one are told again without it."""
+    extra, message = REFUSED[name]
+    finders = [ModeFinder(BOUNDS, **QUICK) for _ in range(2)]
+    wanted, finder = run(finders[0]).result, finders[1]
+    x = finder.ask()
+    both = np.concatenate([x, extra])
+    with pytest.raises(ValueError, match=message):
+        finder.tell(both, np.append(camel(x), 0.0))
+    assert finder.nfev == 0
+    np.testing.assert_array_equal(finder.ask(), x)
+    told(finder, x)
+    assert content(run(finder).result) == content(wanted)
+
+
 @pytest.mark.parametrize("shape", [(-1,), (-1, 1), (1, -1)])
 def test_values_of_other_shapes_but_the_right_number_are_taken(shape):
     finder = ModeFinder(BOUNDS, **QUICK)
@@ -435,9 +459,9 @@ def test_rounds_are_counted():
 
 
 def test_enough_modes():
-    finder = run(ModeFinder(BOUNDS, n_modes=2, rng=0))
+    finder = run(ModeFinder(BOUNDS, n_modes=4, rng=0))
     assert list(finder.stop()) == ["n_modes"]
-    assert len(finder.result.modes) >= 2
+    assert len(finder.result.modes) >= 4
     assert finder.modes_found == len(finder.result.modes)
     assert finder.result.status == Status.ENOUGH_MODES
     alone = run(ModeFinder(BOUNDS, n_modes=1, rng=0))
@@ -538,7 +562,7 @@ def test_maximising_keeps_the_sign_of_values_and_derivatives():
 def test_the_progress_line_says_where_it_is():
     finder = run(ModeFinder(BOUNDS, **QUICK))
     text = finder.progress_text(3.0)
-    assert text.startswith(f"400/400 evaluations  {finder.modes_found} modes  best {finder.result.fun:.5g}")
+    assert text.startswith(f"250/250 evaluations  {finder.modes_found} modes  best {finder.result.fun:.5g}")
     assert text.endswith("< 0 s left")
 
 
@@ -567,7 +591,7 @@ def wobble(x):
 
 
 @pytest.mark.parametrize("name", list(SEARCHES))
-@pytest.mark.parametrize("rounds", [0, 1, 9, 40])
+@pytest.mark.parametrize("rounds", [0, 14])
 def test_a_saved_search_goes_on_exactly(name, rounds, tmp_path):
     settings, path = SEARCHES[name] | QUICK, tmp_path / "search.npz"
     fun = wobble if "noise" in name else camel
@@ -583,7 +607,7 @@ def test_a_saved_search_goes_on_exactly(name, rounds, tmp_path):
 
 @pytest.mark.parametrize("name", ["auto", "black-box", "anneal", "launch, hess", "noise"])
 def test_a_search_saved_after_every_round_is_the_same(name, tmp_path):
-    settings, path = SEARCHES[name] | QUICK | {"maxfev": 200}, tmp_path / "search.npz"
+    settings, path = SEARCHES[name] | QUICK | {"maxfev": 120}, tmp_path / "search.npz"
     wanted = run(ModeFinder(BOUNDS, **settings)).result
     finder = ModeFinder(BOUNDS, **settings)
     while not finder.stop():
@@ -610,13 +634,22 @@ def test_a_search_saved_in_the_middle_of_a_round_goes_on(name, tmp_path):
     assert content(run(loaded).result) == content(wanted)
 
 
+def test_points_that_wait_to_be_starts_are_saved(tmp_path):
+    extra = np.array([[0.5, 0.5], [-1.0, 0.2], [1.3, 0.4]])
+    results = []
+    for is_saved in (False, True):
+        finder = ModeFinder(BOUNDS, **QUICK)
+        finder.tell(extra, camel(extra))
+        if is_saved:
+            finder.save(tmp_path / "a.npz")
+            finder = ModeFinder.load(tmp_path / "a.npz")
+        results.append(content(run(finder).result))
+    assert results[0] == results[1]
+
+
 def test_time_is_added_up_over_the_parts(tmp_path, monkeypatch):
-    from types import SimpleNamespace
-
-    from allmodes import finder as module
-
     clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr("allmodes.finder.time", clock)
     finder = ModeFinder(BOUNDS, maxtime=10.0, rng=0)
     clock.now += 6.0
     finder.save(tmp_path / "a.npz")

@@ -128,7 +128,7 @@ def test_a_whole_round_at_once():
 @pytest.mark.parametrize(("needs", "gradients"), [(GRADIENT, None), (BOTH, None), (BOTH, np.zeros((5, 2)))])
 def test_missing_derivatives_are_refused_and_nothing_is_taken(needs, gradients):
     round_ = a_round(needs)
-    with pytest.raises(ValueError, match="no derivatives.*pass gradients=.*without jac=True"):
+    with pytest.raises(ValueError, match=r"no derivatives.*pass gradients=.*without jac=True"):
         tell(round_, round_.points, np.zeros(5), gradients)
     assert not round_.is_known.any()
     tell(round_, round_.points, np.arange(5.0), np.ones((5, 2)), np.ones((5, 2, 2)))

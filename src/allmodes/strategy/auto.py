@@ -92,6 +92,10 @@ class Auto(Strategy):
     def tell(self, evaluation: Evaluation) -> None:
         archive, search, member = self.search.archive, self.search, self.members[self.turn]
         known = len(archive)
+        if self.turn == 0 and self.launches.is_screening:  # even points serve populations, too
+            for other in self.members[1:]:
+                if isinstance(other.strategy, Population):
+                    other.strategy.add_points(self.launches.asked, np.asarray(evaluation.value))
         member.strategy.tell(evaluation)
         new = archive.values[known:]
         count = int((new >= archive.best - search.tie).sum()) if search.is_global else len(new)

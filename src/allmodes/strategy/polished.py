@@ -82,11 +82,11 @@ class Polished(Strategy):
             search.archive.hit(j, False)
 
     def add_points(self, points: Array, values: Array) -> None:
-        self.launches.add_points(points, values)
+        self.annealed.add_points(points, values)
 
     @property
     def account(self) -> str:
-        return f"{self.annealed.runs} annealing runs, {self.launches.launches} launches from where components ended"
+        return f"{self.annealed.account}, {self.launches.launches} launches from where components ended"
 
     @property
     def ending(self) -> str:

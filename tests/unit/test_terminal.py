@@ -1,0 +1,86 @@
+"""The line on the terminal: late, rarely rewritten, never wrapped, wiped at the end."""
+
+import pytest
+
+from allmodes import terminal
+from allmodes.terminal import Line
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(terminal, "time", clock)
+    return clock
+
+
+def shown(clock, line, capsys, after, text="so far"):
+    clock.now += after
+    line.show(lambda elapsed: f"{text} {elapsed:g}")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_what_takes_less_than_two_seconds_shows_nothing(clock, capsys):
+    line = Line(True)
+    assert shown(clock, line, capsys, 0.0) == ""
+    assert shown(clock, line, capsys, 1.9) == ""
+    line.close()
+    assert capsys.readouterr().err == ""
+
+
+def test_after_two_seconds_the_text_is_told_how_long_it_has_lasted(clock, capsys):
+    line = Line(True)
+    assert shown(clock, line, capsys, 2.5) == "\r" + "so far 2.5".ljust(79)
+
+
+def test_it_is_rewritten_five_times_a_second_at_most(clock, capsys):
+    line = Line(True)
+    assert shown(clock, line, capsys, 3.0)
+    assert shown(clock, line, capsys, 0.1) == ""
+    assert shown(clock, line, capsys, 0.15).strip() == "so far 3.25"
+    assert shown(clock, line, capsys, 0.1) == ""
+
+
+def test_the_text_is_not_made_when_it_is_not_shown(clock):
+    def never(elapsed):
+        raise AssertionError
+
+    Line(True).show(never)
+    quiet = Line(False)
+    clock.now += 100.0
+    quiet.show(never)
+
+
+def test_a_line_that_is_not_wanted_writes_nothing(clock, capsys):
+    line = Line(False)
+    assert shown(clock, line, capsys, 100.0) == ""
+    line.close()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("length", [3, 79, 300])
+def test_every_line_covers_the_one_before_and_none_wraps(clock, capsys, length):
+    line = Line(True)
+    written = shown(clock, line, capsys, 3.0, "x" * length)
+    assert written[0] == "\r"
+    assert len(written) == 80
+    assert "\n" not in written
+
+
+def test_the_line_is_wiped(clock, capsys):
+    line = Line(True)
+    written = shown(clock, line, capsys, 3.0, "x" * 300)
+    line.close()
+    wiped = capsys.readouterr().err
+    assert wiped == "\r" + " " * (len(written) - 1) + "\r"
