@@ -84,7 +84,8 @@ def with_derivatives(problems: list[Problem], runs: int) -> None:
         halves += ratio <= 0.5
         worse += [problem.name] if ratio > 1.1 else []
         cells = [cell(pair) for pair in pairs]
-        print(f"| {problem.name} ({len(problem.modes)}) | " + " | ".join([*cells[:2], f"{ratio:.2f}", *cells[2:]]) + " |",
+        start = f"| {problem.name} ({len(problem.modes)}) | "
+        print(start + " | ".join([*cells[:2], f"{ratio:.2f}", *cells[2:]]) + " |",
               flush=True)  # fmt: skip
     print(f"\nat most half of multistart Newton's on {halves} of {len(problems)}; above 1.1 times on {worse or 'none'}")
 

@@ -274,7 +274,7 @@ class ModeFinder:
             raise ValueError(f"{path} holds a search of another problem (bounds, sign or derivatives differ).")
         ours.settings = theirs.settings  # budgets may have grown
         ours.search.maxfev = theirs.settings.maxfev
-        ours.stopped = ""
+        ours.stopped, ours.is_out_of_budget = "", False
 
     # ---- saving
 
