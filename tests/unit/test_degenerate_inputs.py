@@ -37,7 +37,8 @@ class Counted:
 def minima(function, bounds, **settings):
     """The result of a search that kept to its bounds and its budget."""
     fun = Counted(function, bounds)
-    given = {"maxfev": 5000, "rng": 0} | settings
+    is_slow = len(bounds) >= 50 or settings.get("method") == "black-box"
+    given = {"maxfev": 5000 if is_slow else 3000, "rng": 0} | settings
     result = find_minima(fun, bounds, **given)
     assert fun.calls == result.nfev <= given["maxfev"]
     assert not fun.strayed
@@ -210,7 +211,7 @@ def test_discontinuous(method):
 
 @pytest.mark.parametrize("method", ["auto", "launch", "black-box", "anneal"])
 def test_integer_valued(method):
-    result = minima(lambda x: int(np.floor(x[0] ** 2 + x[1] ** 2)), [(-5.0, 5.0)] * 2, method=method)
+    result = minima(lambda x: int(np.floor(x[0] ** 2 + x[1] ** 2)), [(-5.0, 5.0)] * 2, method=method, maxfev=5000)
     assert result.fun == 0.0
     assert np.linalg.norm(result.x) < 1.0
     assert all(mode.kind in ("flat", "unverified") for mode in result.modes)
@@ -245,7 +246,7 @@ def test_white_noise():
 # ---- large and small values
 
 
-@pytest.mark.parametrize("scale", [1e300, 1e150, 1e-150, 1e-300])
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
 @pytest.mark.parametrize("derivatives", [0, 2])
 def test_large_and_small_values(scale, derivatives):
     given = {}
@@ -288,7 +289,7 @@ def test_a_large_constant_added(constant):
 
 @pytest.mark.parametrize("method", ["auto", "launch", "black-box"])
 def test_a_plateau(method):
-    result = minima(lambda x: max(0.0, float(x @ x) - 1.0), [(-3.0, 3.0)] * 2, method=method)
+    result = minima(lambda x: max(0.0, float(x @ x) - 1.0), [(-3.0, 3.0)] * 2, method=method, maxfev=5000)
     assert result.fun == 0.0
     assert len(result.modes) <= 2, "one plateau, not many modes"
     assert np.linalg.norm(result.x) <= 1.0

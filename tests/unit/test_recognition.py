@@ -113,13 +113,12 @@ def test_rows_with_and_without_a_model_are_told_apart():
 
 def test_of_two_modes_that_fit_the_closer_one_is_meant():
     search = a_search(known=(0,))
-    found = search.archive.found[0]
-    search.archive.add(CENTRES[0] + [0.01, 0.0], HEIGHTS[0], found)
+    aside = np.array([0.01, 0.0])
+    search.archive.add(CENTRES[0] + aside, HEIGHTS[0], search.archive.found[0])
     points = around(0, 1.0)
     value, g, H = parabola(points, 0)
     assert set(asked(search, points, value, g, H).tolist()) == {0}
-    shifted = points + [0.01, 0.0]
-    known = asked(search, shifted, *parabola(points, 0))
+    known = asked(search, points + aside, *parabola(points, 0))
     assert set(known.tolist()) == {1}
 
 

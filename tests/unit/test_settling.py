@@ -249,10 +249,11 @@ def test_directions_that_look_level_are_probed_on_both_sides_inside_the_box():
     assert points[:, 1].min() < 0.99 < points[:, 1].max() <= 1.0
 
 
-def test_a_quartic_top_is_flat():
+@pytest.mark.parametrize("steepness", [1.0, 50.0])
+def test_a_quartic_top_is_flat(steepness):
     settling = settled(hessians=LEVEL)
     arrive(settling)
-    answer(settling, quartic)
+    answer(settling, lambda z: 1.0 + steepness * (quartic(z) - 1.0))
     assert settling.search.archive.found[0].kind == "flat"
 
 

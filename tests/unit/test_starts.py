@@ -167,11 +167,15 @@ def test_no_start_where_every_shell_is_outside():
 def test_mixed_starts_are_sums_and_crossings_of_modes():
     modes = np.array([[0.2, 0.3], [0.6, 0.4], [0.5, 0.8]])
     starts = mixed(a_search(modes), 200)
-    possible = [a + b - c for a in modes for b in modes for c in modes]
-    possible += [[a[0], b[1]] for a in modes for b in modes]
+    sums = np.array([a + b - c for a in modes for b in modes for c in modes if c is not a and c is not b])
+    crossings = np.array([[a[0], b[1]] for a in modes for b in modes if a is not b])
     points = np.array([start.point for start in starts])
-    apart = np.linalg.norm(points[:, None] - np.array(possible)[None], axis=2)
-    assert apart.min(axis=1).max() < 1e-12
+    to_sums, to_crossings = (
+        np.linalg.norm(points[:, None] - possible[None], axis=2).min(axis=1) < 1e-12 for possible in (sums, crossings)
+    )
+    assert (to_sums | to_crossings).all()
+    assert to_sums.any()
+    assert to_crossings.any()
     assert BOX.inside(points).all()
     assert np.linalg.norm(points[:, None] - modes[None], axis=2).min() > 1e-3  # never a mode itself
     assert len({tuple(np.round(point, 9)) for point in points}) > 5

@@ -37,7 +37,7 @@ def best_gain(g, H, radius):
     return c @ s + 0.5 * (lam * s**2).sum()
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 7])
+@pytest.mark.parametrize("d", [1, 2, 7, 30])
 @pytest.mark.parametrize("shift", [-8.0, 0.0, 8.0])
 @pytest.mark.parametrize("radius", [1e-6, 0.1, 3.0])
 def test_a_step_stays_in_its_radius_and_is_nearly_the_best_there(d, shift, radius):
@@ -45,7 +45,7 @@ def test_a_step_stays_in_its_radius_and_is_nearly_the_best_there(d, shift, radiu
     s = trust_region.step(free_model(g, H), np.full(50, radius))
     assert (np.linalg.norm(s, axis=1) <= radius * (1 + 1e-9)).all()
     best = np.array([best_gain(*one, radius) for one in zip(g, H, strict=True)])
-    assert (trust_region.gain(g, H, s) >= 0.95 * best).all()
+    assert (trust_region.gain(g, H, s) >= 0.999 * best).all()
 
 
 def test_each_step_keeps_to_its_own_radius():
@@ -74,9 +74,12 @@ def test_a_saddle_is_left_along_its_ridge(sideways):
     assert trust_region.gain(g, H, s)[0] > 0.9 * 0.5 * 3.0 * 0.25
 
 
-def test_a_step_goes_up_where_the_gradient_says():
-    g, H = np.array([[0.0, -1e-3]]), np.diag([-1.0, 1.0])[None]
-    assert trust_region.step(free_model(g, H), np.array([0.2]))[0, 1] < -0.19
+@pytest.mark.parametrize("slope", [1e-3, 1e-20])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_saddle_is_left_on_the_side_that_rises(slope, sign):
+    g, H = np.array([[0.0, sign * slope]]), np.diag([-1.0, 1.0])[None]
+    s = trust_region.step(free_model(g, H), np.array([0.2]))[0] @ np.sign(g[0])
+    assert s == pytest.approx(0.2, rel=0.05)
 
 
 def test_coordinates_held_by_a_bound_do_not_move():

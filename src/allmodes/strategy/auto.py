@@ -34,11 +34,14 @@ class Member:
     prior: float
     successes: float = 0.0
     evaluations: float = 0.0
+    found: int = 0
     spent: int = 0
 
     def rate(self, d: int) -> float:
-        """New modes per evaluation."""
-        return (self.successes + self.prior) / (self.evaluations + _PRIOR_EVALUATIONS * (d + 1))
+        """New modes per evaluation, lately and in all: who has brought nothing for long is judged by the whole."""
+        first = _PRIOR_EVALUATIONS * (d + 1)
+        lately = (self.successes + self.prior) / (self.evaluations + first)
+        return lately + (self.found + self.prior) / (self.spent + first)
 
 
 @stored
@@ -102,6 +105,7 @@ class Auto(Strategy):
         fade = math.exp(-self.asked / (_HORIZON * search.maxfev))
         member.successes = member.successes * fade + count
         member.evaluations = member.evaluations * fade + self.asked
+        member.found += count
         member.spent += self.asked
 
     def add_points(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
