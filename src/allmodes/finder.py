@@ -21,7 +21,7 @@ from allmodes.settings import Settings, prepare
 from allmodes.status import Status
 from allmodes.storage import stored
 from allmodes.strategy.search import Search
-from allmodes.strategy.strategy import Strategy
+from allmodes.strategy.strategy import Request, Strategy
 from allmodes.summary import build_result
 
 Array = NDArray[np.float64]
@@ -70,7 +70,7 @@ class ModeFinder:
     [-1.0, 1.0]
     """
 
-    cost_per_point = 1  # evaluations of the function that one point costs
+    cost_per_hessian = 1  # evaluations of the function that a point with Hessian costs
 
     def __init__(
         self,
@@ -141,8 +141,15 @@ class ModeFinder:
             return
         with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
             request = state.strategy.ask()
-        left = (state.search.maxfev - state.search.nfev) // self.cost_per_point
-        state.round = Round.of(state.frame.box, request, left)
+        left = state.search.maxfev - state.search.nfev
+        cost = self.cost_per_hessian if "hessian" in request.needs else 1
+        if left < cost:  # too little for a Hessian from differences: values at least
+            request, cost = Request(request.points), 1
+            state.round = Round.of(state.frame.box, request, left)
+            state.round.is_whole = False
+        else:
+            state.round = Round.of(state.frame.box, request, left // cost)
+        state.round.cost = cost
         if not len(state.round.points):
             state.reason = "" if len(request.points) else state.strategy.ending or "nothing is left to try"
             state.is_out_of_budget = len(request.points) > 0
@@ -157,7 +164,7 @@ class ModeFinder:
         state.njev += len(round_.value) * ("gradient" in round_.needs)
         state.nhev += len(round_.value) * ("hessian" in round_.needs)
         evaluation = state.frame.inward(round_.value, round_.gradient, round_.hessian)
-        self._note(round_.units, evaluation.value)
+        self._note(round_.units, evaluation.value, round_.cost)
         if round_.is_whole:
             with np.errstate(all="ignore"):
                 state.strategy.tell(evaluation)
@@ -172,13 +179,13 @@ class ModeFinder:
         state = self._state
         inside = state.frame.inward(values).value
         units = state.frame.box.to_unit(state.frame.box.checked("x", points))
-        self._note(units, inside)
+        self._note(units, inside, 1)
         state.strategy.add_points(units, inside)
 
-    def _note(self, units: Array, inside: Array) -> None:
+    def _note(self, units: Array, inside: Array, cost: int) -> None:
         """Count evaluations, remember the best."""
         state, search = self._state, self._state.search
-        search.nfev += len(inside) * self.cost_per_point
+        search.nfev += len(inside) * cost
         state.nfail += int(np.isinf(inside).sum())
         if len(inside):
             best = int(np.argmax(inside))

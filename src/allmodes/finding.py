@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -137,7 +138,7 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
     keeper = _Keeper(given["checkpoint"], (own["options"] or {}).get("checkpoint_every", _CHECKPOINT_EVERY))
     finder = keeper.resumed(finder)
     if given["jac"] is True and given["hess"] == "2-point":
-        finder.cost_per_point = 1 + box.d  # differences of gradients call the function, too
+        finder.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
     line = Line(given["progress"] and sys.stderr.isatty())
     with Evaluator(source, workers=given["workers"], on_error=given["on_error"]) as evaluator:
         try:
@@ -189,6 +190,10 @@ class _Keeper:
             self.save(finder)
 
     def save(self, finder: ModeFinder) -> None:
-        if self.path is not None:
+        if self.path is None:
+            return
+        self.last = time.monotonic()
+        try:
             finder.save(self.path)
-            self.last = time.monotonic()
+        except OSError as error:
+            warnings.warn(f"the checkpoint {self.path} could not be written: {error}", RuntimeWarning, stacklevel=2)

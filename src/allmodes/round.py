@@ -29,6 +29,7 @@ class Round:
         is_handed, is_known: for each point whether it was handed out, and told.
         is_whole: False when the budget cut the round short.
         is_passed: whether the strategy has seen it.
+        cost: evaluations of the function for each point.
         others: points (n, D) and values (n,) that were told without being asked for.
     """
 
@@ -42,6 +43,7 @@ class Round:
     is_known: NDArray[np.bool_]
     is_whole: bool = True
     is_passed: bool = False
+    cost: int = 1
     others: list[tuple[Array, float]] = field(default_factory=list)
 
     @staticmethod

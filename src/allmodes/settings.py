@@ -19,6 +19,7 @@ from allmodes.strategy.strategy import Strategy
 
 _DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
 _PERSISTENCE = 0.1  # of a budget that the user sets: a search does not end sooner than that after its last new mode
+_PERSISTENT = 200  # evaluations for each coordinate and one more, when the user sets no budget
 _OPTIONS = {
     "temperature": "at which the weights of modes are stated, in units of the function",
     "width": "launches under way at once: a whole number, at least that many from the beginning",
@@ -69,8 +70,8 @@ def prepare(
         xtol=number("xtol", xtol, above=0.0), noise=_noise(noise), maxfev=settings.maxfev,
     )  # fmt: skip
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
-    persistence = 0 if maxfev is None else int(_PERSISTENCE * settings.maxfev)
-    strategy = make_strategy(search, method, starts, settings.options, polish, persistence)
+    persistence = _PERSISTENT * (box.d + 1) if maxfev is None else int(_PERSISTENCE * settings.maxfev)
+    strategy = make_strategy(search, method, starts, settings.options, polish, persistence, maxfev is not None)
     return settings, Frame(box, maximise), search, strategy
 
 

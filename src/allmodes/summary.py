@@ -38,6 +38,7 @@ class State(Protocol):
     stopped_status: int
 
 
+_NEARLY = 0.9  # of the budget: a search that ends there for want of anything to try has spent it
 _REASONS = {
     "stopped": Status.STOPPED,
     "n_modes": Status.ENOUGH_MODES,
@@ -75,6 +76,8 @@ def _status(state: State, reasons: dict[str, str]) -> Status:
         return Status(state.stopped_status)
     if not len(state.search.archive):
         return Status.NO_MODE
+    if state.search.nfev >= _NEARLY * state.settings.maxfev:
+        return Status.BUDGET_SPENT if "n_modes" not in reasons else Status.ENOUGH_MODES
     return next(status for reason, status in _REASONS.items() if reason in reasons)
 
 
@@ -152,7 +155,7 @@ def _mode(search: Search, frame: Frame, j: int, is_global: bool, weight: float) 
 def _gradient_norm(frame: Frame, found: Found) -> float:
     """Of the gradient along the coordinates that no bound holds."""
     gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
-    return float(np.sqrt(gradient @ gradient))
+    return float(np.hypot.reduce(gradient)) if len(gradient) else 0.0
 
 
 def _mixture(

@@ -50,7 +50,7 @@ def test_a_parabola_without_noise_is_recovered_exactly(d):
     assert is_sure
 
 
-def fits(sigma, claimed, n=60, trials=400):
+def fits(sigma, claimed, n=16, trials=400):
     """z-scores of the value in many fits of one parabola under noise."""
     rng = np.random.default_rng(5)
     z = []
@@ -63,12 +63,12 @@ def fits(sigma, claimed, n=60, trials=400):
 
 def test_the_standard_error_is_right():
     """z-scores have the mean and the variance of Student's t with the degrees of freedom left."""
-    z, freedom = fits(0.3, 0.3, trials=1000), 60 - 6
-    assert abs(z.mean()) < 4.0 * z.std() / np.sqrt(1000)
+    z, freedom = fits(0.3, 0.3, trials=2000), 16 - 6
+    assert abs(z.mean()) < 4.0 * z.std() / np.sqrt(len(z))
 
     def off(scores):
         squares = scores**2
-        return abs(squares.mean() - freedom / (freedom - 2)) / (squares.std() / np.sqrt(1000))
+        return abs(squares.mean() - freedom / (freedom - 2)) / (squares.std() / np.sqrt(len(z)))
 
     assert off(z) < 3.0
     assert off(1.25 * z) > 4.0  # the controls: errors that are wrong by a fifth

@@ -25,6 +25,7 @@ LAST_STEP = 3e-5  # a measured model whose step is shorter than this needs no fu
 _FARTHEST = 1e6  # boxes away from the start: the function has no top in that direction
 _SLOW = (0.55, 0.9)  # shrinkage of Newton steps that says linear convergence: 2/3 for a quartic top
 _STEADY = 0.05
+_EPSILON = 2.2e-16
 _LEVEL_SLOPE = 1e-8  # of the scale of the function over the box: a slope that counts as none
 _PATIENCE = 60  # iterations, plus ten per dimension
 
@@ -65,13 +66,16 @@ class Ascents:
         return np.concatenate([point[:, None], moved], axis=1) if phase == Phase.START else moved
 
     def _slope_steps(self, point: Array) -> Array:
-        """Signed steps (n, d) for gradients from values."""
-        box = self.search.box
-        return differences.inward(point, np.full_like(point, differences.GRADIENT_STEP), box.lower_unit, box.upper_unit)
+        """Signed steps (n, d) for gradients from values, longer where values are rounded coarsely."""
+        box, search = self.search.box, self.search
+        coarse = np.sqrt(_EPSILON * abs(search.level) / search.scale) if search.scale > 0.0 else 0.0
+        steps = np.full_like(point, min(max(differences.GRADIENT_STEP, coarse), differences.CURVATURE_STEP))
+        return differences.inward(point, steps, box.lower_unit, box.upper_unit)
 
     def _curvature_steps(self, rows: Rows) -> Array:
         """Long enough to rise above rounding, short enough for the curvature not to change."""
-        rise = 1e-7 * max(self.search.scale, 1e-5 * np.abs(self.batch.value[rows]).max(initial=0.0), 1e-300)
+        largest = np.abs(self.batch.value[rows]).max(initial=0.0)
+        rise = max(1e-7 * self.search.scale, 1e4 * _EPSILON * largest, 1e-300)
         curvature = np.abs(np.einsum("nii->ni", self.batch.hessian[rows])).max(axis=1, keepdims=True)
         steps = np.sqrt(2.0 * rise / np.maximum(curvature, 1e-300))
         return np.broadcast_to(np.clip(steps, 1e-6, differences.CURVATURE_STEP), (len(rows), self.search.box.d))
@@ -226,8 +230,9 @@ class Ascents:
         tolerance = 0.1 * search.xtol if search.order else LAST_STEP
         near = is_concave & (far <= np.where(measured, tolerance, _ARRIVED))
         slope = np.abs(model.g).max(axis=1)
-        size = search.scale + np.abs(value) * (search.order == 0)
         curve = np.abs(model.eigenvalues).max(axis=1)
+        rounding = np.abs(value) * (search.order == 0)
+        size = np.minimum(search.scale, curve) + rounding
         is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * search.scale)
         return near | ((slope <= _LEVEL_SLOPE * size) & ~(measured & is_bent))
 

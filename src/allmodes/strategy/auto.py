@@ -51,11 +51,13 @@ class Auto(Strategy):
 
     Launches begin. Without derivatives populations stand by: they are slower on smooth functions, and go on where
     differences of values say nothing. When only the best modes count and every launch finds another mode, annealing
-    joins: it sees the funnels that many small traps lie on.
+    joins: it sees the funnels that many small traps lie on. An exhaustive search for the best modes ends only when all
+    members have nothing left to try.
     """
 
     search: Search
     launches: Launches
+    is_exhaustive: bool = False
     members: list[Member] = field(default_factory=list)
     turn: int = 0
     asked: int = 0
@@ -132,7 +134,7 @@ class Auto(Strategy):
 
     @property
     def ending(self) -> str:
-        if self.search.is_global and self.launches.persistence and len(self.members) > 1:
+        if self.search.is_global and self.is_exhaustive and len(self.members) > 1:
             endings = [member.strategy.ending for member in self.members]
             return "; ".join(endings) if all(endings) else ""  # the user's budget is there to be used
         if self.is_rugged:

@@ -13,7 +13,7 @@ from allmodes.strategy.ascents import Ascents
 from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
-from allmodes.strategy.settling import End, Settling
+from allmodes.strategy.settling import FAILED, LOST, End, Settling
 from allmodes.strategy.starts import BRIDGE, EVEN, GIVEN, SCREENED, Record, Sobol, Start, choose_starts, make_records
 from allmodes.strategy.strategy import Request, Strategy
 
@@ -147,7 +147,10 @@ class Launches(Strategy):
         rows = np.sort(np.concatenate(ready)) if ready else np.zeros(0, np.intp)
         if len(rows):
             lost += self._advance(rows)
-        self._count([End(k, int(self.batch.arm[k]), int(self.batch.cost[k]), -1) for k in lost])
+        batch = self.batch
+        self._count(
+            [End(k, int(batch.arm[k]), int(batch.cost[k]), LOST if batch.iterations[k] else FAILED) for k in lost]
+        )
 
     def _told_screening(self, values: Array) -> None:
         self.is_screening = False
@@ -197,7 +200,7 @@ class Launches(Strategy):
         if end.mode >= 0:
             archive.hit(end.mode, is_even)
         else:
-            self.nowhere += 1
+            self.nowhere += end.mode == LOST
             self.lost += is_even
         is_success = end.is_new and (
             not self.search.is_global or bool(archive.values[end.mode] >= archive.best - self.search.tie)

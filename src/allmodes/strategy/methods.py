@@ -18,6 +18,7 @@ from allmodes.strategy.single import Single
 from allmodes.strategy.starts import GIVEN, Start
 from allmodes.strategy.strategy import Strategy
 
+_NEARBY = 0.05  # first radius of launches from the user's points: they are meant to stay in their basins
 METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
 
 
@@ -28,6 +29,7 @@ def make_strategy(
     options: dict[str, Any],
     polish: bool,
     persistence: int = 0,
+    is_exhaustive: bool = False,
 ) -> Strategy:
     """The strategy of a method, with points (n, d) to begin at.
 
@@ -41,10 +43,11 @@ def make_strategy(
         return Noisy(search)
     if method == "black-box":
         return Population(search)
-    launches = Launches(search, given=[Start(point, 0.0, GIVEN) for point in starts], is_plain=method == "multistart")
+    given = [Start(point, _NEARBY, GIVEN) for point in starts]
+    launches = Launches(search, given, is_plain=method == "multistart")
     if "width" in options:
         launches.width = (options["width"], max(options["width"], launches.width[1]))
     launches.persistence = persistence
     if "patience" in options:
         launches.patience = options["patience"]
-    return Auto(search, launches) if method == "auto" else launches
+    return Auto(search, launches, is_exhaustive) if method == "auto" else launches

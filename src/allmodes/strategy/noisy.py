@@ -19,11 +19,14 @@ Array = NDArray[np.float64]
 
 _PLACES, _REPEATS = 4, 6  # even points, and evaluations at each, from which the noise is measured
 _RESERVE = 0.3  # share of the budget kept for looking again
-_RESOLVED = 8.0  # falls of the function, in standard deviations of the noise, between modes that can be told apart
+_MOST = 100  # candidates that are compared
+_TIMES = 5  # evaluations at each point when candidates are compared
+_LUCK = 2.0  # standard errors that may be luck
 _FALL = 5.0  # standard deviations of the noise by which the function falls where a parabola is fitted
 _WIDEST = 0.07  # of the box: standard deviation of the points that it is fitted to, at most
 _NARROW = 0.1  # of the box: components of this spread that have not converged are looked at, too
-_LOOKS = 2
+_LOOKS = 3
+_WIDER = 3.0  # factor on the width of the next look when one could not tell the curvature
 _PER_COEFFICIENT = 20  # points for each coefficient of the parabola
 _SURE = 2.0  # standard errors by which a curvature must differ from none
 
@@ -31,7 +34,10 @@ _SURE = 2.0  # standard errors by which a curvature must differ from none
 @stored
 @dataclass
 class Noisy(Strategy):
-    """A search in three parts; `stage` is "measure", "search", "look" or "done".
+    """A search in parts; `stage` is "measure", "search", "compare", "look" or "done".
+
+    Comparing evaluates every candidate, and the point halfway to the next better one, a few times: where the function
+    does not fall in between by more than luck, the two are one.
 
     Looking again fits a parabola to fresh evaluations around every mode: its top is the place, its value there has a
     standard error, and a mode whose curvature is not surely negative in all directions stays unverified.
@@ -60,8 +66,10 @@ class Noisy(Strategy):
             if not is_late and not self.population.ending:
                 return self.population.ask()
             self._harvest()
-            self._merge()
-            self.stage = "look" if len(search.archive) else "done"
+            self.stage = "compare" if len(search.archive) else "done"
+        if self.stage == "compare":
+            self.asked = self._between()
+            return Request(self.asked)
         if self.stage == "look":
             self.asked = self._around()
             return Request(self.asked)
@@ -75,9 +83,11 @@ class Noisy(Strategy):
             self.search.noise = _noise(values.reshape(_PLACES, _REPEATS))
             self.search.add_levels(values)
             self.stage = "search"
+        elif self.stage == "compare":
+            self._merge(values.reshape(2, -1, _TIMES).mean(axis=2))
+            self.stage = "look"
         else:
             self._look(values)
-            self._merge()
             self.looks += 1
             self.stage = "done" if self.looks == _LOOKS else "look"
 
@@ -97,21 +107,32 @@ class Noisy(Strategy):
                 point, value = search.box.reflect(evolution.mean[k]), float(evolution.best_value[k])
                 search.archive.hit(search.archive.add(point, value, found), False)
 
-    def _merge(self) -> None:
-        """Of modes that noise does not tell apart the best one stays."""
-        archive = self.search.archive
-        order = np.argsort(-archive.values, kind="stable")
+    def _between(self) -> Array:
+        """Every candidate, best first, and the points halfway from each to the closest of the better ones."""
+        archive, box = self.search.archive, self.search.box
+        order = np.argsort(-archive.values, kind="stable")[:_MOST]
         kept = np.zeros(len(archive), bool)
-        for j in order:
-            others = np.flatnonzero(kept)
-            if len(others):
-                there = archive.whitened(archive.means[j][None])[others, 0]
-                back = archive.whitened(archive.means[others])[j]
-                falls = 0.5 * np.minimum((there**2).sum(axis=1), (back**2).sum(axis=1))
-                if (falls < _RESOLVED * self.search.noise).any():
-                    archive.hits[others[falls.argmin()]] += archive.hits[j]
-                    continue
-            kept[j] = True
+        kept[order] = True
+        archive.keep(kept)
+        order = np.argsort(-archive.values, kind="stable")
+        means = archive.means
+        halfway = means.copy()
+        for rank, j in enumerate(order[1:], 1):
+            ways = box.difference(means[order[:rank]], means[j])
+            halfway[j] = means[j] + 0.5 * ways[(ways**2).sum(axis=1).argmin()]
+        return np.repeat(box.project(np.concatenate([means, halfway])), _TIMES, axis=0)
+
+    def _merge(self, told: Array) -> None:
+        """Candidates that are on the hill of a better one go; told (2, J) are values at candidates and halfway."""
+        archive = self.search.archive
+        values, halfway = told
+        slack = _LUCK * self.search.noise * math.sqrt(2.0 / _TIMES)
+        order = np.argsort(-archive.values, kind="stable")
+        kept = np.isfinite(values)
+        for j in order[1:]:
+            kept[j] &= halfway[j] < values[j] - slack
+        kept[order[0]] = True
+        archive.values = np.where(np.isfinite(values), values, archive.values)
         archive.keep(kept)
 
     def _around(self) -> Array:
@@ -131,6 +152,7 @@ class Noisy(Strategy):
     def _look(self, values: Array) -> None:
         archive, search = self.search.archive, self.search
         each = len(values) // len(archive)
+        is_top = np.ones(len(archive), bool)
         points = self.asked.reshape(len(archive), each, -1)
         for j, (where, told) in enumerate(zip(points, values.reshape(len(archive), each), strict=True)):
             is_fine = np.isfinite(told)
@@ -138,6 +160,7 @@ class Noisy(Strategy):
             if fit is None:
                 continue
             value, error, gradient, hessian, is_sure = fit
+            is_top[j] = is_sure or archive.found[j].active.any() or _is_level(gradient, where, search.noise)
             found = archive.found[j]
             step = np.linalg.solve(hessian, -gradient) if is_sure else np.zeros_like(gradient)
             reach = np.abs(where - archive.means[j]).max(axis=0)
@@ -146,7 +169,11 @@ class Noisy(Strategy):
                 point = search.box.project(point + step)
                 value += float(0.5 * gradient @ step)
                 found = replace(found, kind="optimum", hessian=hessian, source="differences")
+            elif not is_sure:  # too narrow a look to tell: a wider one next
+                found = replace(found, hessian=found.hessian / _WIDER**2)
             archive.change(j, point, value, replace(found, standard_error=error))
+        if is_top.any():
+            archive.keep(is_top)
 
     # ---- the rest of the protocol
 
@@ -167,6 +194,12 @@ def _noise(values: Array) -> float:
     deviations = values - values.mean(axis=1, keepdims=True)
     squares = (deviations[np.isfinite(deviations).all(axis=1)] ** 2).sum(axis=1)
     return math.sqrt(squares.mean() / (values.shape[1] - 1)) if len(squares) else 0.0
+
+
+def _is_level(gradient: Array, points: Array, noise: float) -> bool:
+    """Whether a slope explains no more over the points than the noise does: else a candidate is not at a top."""
+    spread = points.std(axis=0)
+    return bool((np.abs(gradient) * spread).max(initial=0.0) <= _LUCK * noise)
 
 
 def _coefficients(d: int) -> int:

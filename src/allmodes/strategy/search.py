@@ -61,7 +61,13 @@ class Search:
     @property
     def tie(self) -> float:
         """Values closer than this are equally good."""
-        return 1e-7 * self.scale + 1e-12 * abs(self.archive.best if len(self.archive) else 0.0) + 3.0 * self.noise
+        if not len(self.archive):
+            return 1e-7 * self.scale + 3.0 * self.noise
+        best = int(np.argmax(self.archive.values))
+        # a function that spans many orders of magnitude is judged by how curved it is at the best mode
+        curvature = float(np.abs(self.archive.found[best].hessian).max(initial=0.0))
+        scale = min(self.scale, curvature) if curvature > 0.0 else self.scale
+        return 1e-7 * scale + 1e-12 * abs(self.archive.best) + 3.0 * self.noise
 
     @property
     def rounding(self) -> float:

@@ -18,9 +18,10 @@ from allmodes.strategy.search import Search
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Curvature that counts as none, as a share of the largest and of the function's scale over the box: what differences
-# of values, differences of gradients and Hessians can be trusted to tell.
-_LEVEL = (1e-2, 1e-3, 1e-5)
+# Curvature so small that values must tell whether it is one, as a share of the largest: what differences of values,
+# differences of gradients and Hessians can be trusted to say; and as a share of the function's scale over the box.
+_LEVEL = (1e-2, 1e-2, 1e-5)
+_GENTLE = 1e-2
 _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _PROBES = {  # of the box: how far directions that look level are probed, on both sides
     Phase.FLAT: np.array([0.003, -0.003, 0.03, -0.03]),
@@ -46,8 +47,11 @@ class Pillar(NamedTuple):
     cost: int
 
 
+LOST, FAILED = -1, -2  # ends that are no modes: a launch that went nowhere, or could not begin
+
+
 class End(NamedTuple):
-    """A launch that is over: its row (or -1 if it has none any more), kind of start, cost, mode (or -1), if new."""
+    """A launch that is over: its row (or -1 if it has none any more), kind of start, cost, mode (or LOST), if new."""
 
     row: int
     arm: int
@@ -100,7 +104,9 @@ class Settling:
             return point[:, None] + _BETWEEN[:, None] * way[:, None]
         (k,) = rows  # probes differ in number: one launch at a time
         axes = self._level_axes(int(k))
-        probes = point[0] + _PROBES[phase][:, None, None] * axes
+        steps = np.broadcast_to(_PROBES[phase][:, None], (len(_PROBES[phase]), len(axes)))
+        steps = np.sign(steps) * np.minimum(np.abs(steps), _room(box, point[0], np.sign(steps)[..., None] * axes))
+        probes = point[0] + steps[..., None] * axes
         return np.minimum(np.maximum(probes, box.lower_unit), box.upper_unit).reshape(1, -1, box.d)
 
     def _level_axes(self, k: int) -> Array:
@@ -116,7 +122,7 @@ class Settling:
     def _level(self, k: int, eigenvalues: Array) -> float:
         """Curvature that counts as none."""
         search = self.search
-        level = _LEVEL[search.order] * max(np.abs(eigenvalues).max(), search.scale)
+        level = max(_LEVEL[search.order] * np.abs(eigenvalues).max(), _GENTLE * search.scale)
         return max(level, _ROUNDING * abs(self.batch.value[k])) if search.order == 0 else level
 
     # ---- answers
@@ -134,7 +140,7 @@ class Settling:
     def _told_final(self, k: int, where: Array, values: Array) -> None:
         batch = self.batch
         if not values[0] >= batch.value[k] - self.search.rounding:  # the model is wrong: a kink
-            self._end(k, -1)
+            self._end(k, LOST)
             return
         if values[0] >= batch.value[k]:
             held = is_held(self.search.box, batch.point[k], batch.gradient[k])
@@ -166,7 +172,7 @@ class Settling:
         if self._climbs(k, where, np.where(first.reshape(-1), values, -np.inf)):
             return
         if batch.value[k] < self.search.best_value - slack and np.abs(batch.hessian[k]).max() <= slack:
-            self._end(k, -1)  # a plateau below the best value: nothing says that it is a top
+            self._end(k, LOST)  # a plateau below the best value: nothing says that it is a top
             return
         self._compare(k)
 
@@ -200,7 +206,7 @@ class Settling:
         if batch.is_bridge[k]:
             self.build(k)
         elif not kind:
-            self._end(k, -1)
+            self._end(k, LOST)
         else:
             batch.kind[k] = KINDS.index(kind)
             if len(self.search.archive):
@@ -300,6 +306,12 @@ class Settling:
             return
         mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
         self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
+
+
+def _room(box: Box, point: Array, directions: Array) -> Array:
+    """How far one can go from a point in directions (..., d) before a bound is met, (...)."""
+    ends = np.where(directions > 0.0, box.upper_unit, box.lower_unit) - point
+    return np.where(directions == 0.0, np.inf, ends / np.where(directions == 0.0, 1.0, directions)).min(axis=-1)
 
 
 def closest(search: Search, point: Array) -> tuple[int, float]:

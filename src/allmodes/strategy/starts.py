@@ -48,6 +48,7 @@ class Sobol:
         return self.block[place]
 
 
+@stored
 class Start(NamedTuple):
     """A point to launch from, the first radius of its trust region (0: the usual one), its arm, and the mode it is
     near, or -1.
