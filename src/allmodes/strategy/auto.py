@@ -14,9 +14,11 @@ from allmodes.strategy.launches import Launches
 from allmodes.strategy.polished import Polished
 from allmodes.strategy.population import Population
 from allmodes.strategy.search import Search
+from allmodes.strategy.starts import GIVEN, Start
 from allmodes.strategy.strategy import Request, Strategy
 
 _HORIZON = 0.05  # share of the budget over which a member's record is forgotten
+_POLISH = 0.01  # first radius of launches that polish
 _PRIOR_EVALUATIONS = 500.0  # what a first success is taken to have cost, for each coordinate and one more
 _PRIOR = 0.5  # new modes that every member is credited with in advance
 _FIRST_LAUNCHES = 8  # before others get a turn
@@ -51,13 +53,15 @@ class Auto(Strategy):
 
     Launches begin. Without derivatives populations stand by: they are slower on smooth functions, and go on where
     differences of values say nothing. When only the best modes count and every launch finds another mode, annealing
-    joins: it sees the funnels that many small traps lie on. An exhaustive search for the best modes ends only when all
+    joins: it sees the funnels that many small traps lie on. Modes that populations find are polished by launches; in a
+    black-box search that is all that launches do. An exhaustive search for the best modes ends only when all
     members have nothing left to try.
     """
 
     search: Search
     launches: Launches
     is_exhaustive: bool = False
+    is_black_box: bool = False
     members: list[Member] = field(default_factory=list)
     turn: int = 0
     asked: int = 0
@@ -65,7 +69,7 @@ class Auto(Strategy):
 
     def __post_init__(self) -> None:
         self.members = [Member(self.launches, _PRIOR)]
-        if self.search.order == 0:
+        if self.search.order == 0 or self.is_black_box:
             self.members.append(Member(Population(self.search), _PRIOR))
 
     @property
@@ -77,7 +81,7 @@ class Auto(Strategy):
     def _judge(self) -> None:
         """Let annealing join when the function proves rugged."""
         search, launches = self.search, self.launches
-        if self.is_rugged or not search.is_global or search.nfev < _RUGGED_AFTER[0]:
+        if self.is_rugged or self.is_black_box or not search.is_global or search.nfev < _RUGGED_AFTER[0]:
             return
         singles = int((search.archive.hits == 1).sum())
         if launches.launches >= _RUGGED_AFTER[1] and singles > _RUGGED * launches.launches:
@@ -86,13 +90,23 @@ class Auto(Strategy):
 
     def ask(self) -> Request:
         self._judge()
-        self.turn = 0
-        if self.launches.launches >= _FIRST_LAUNCHES:
-            rates = [0.0 if member.strategy.ending else member.rate(self.search.box.d) for member in self.members]
-            self.turn = int(np.argmax(rates))
+        self.turn = self._choose()
+        launches = self.launches
+        if self.turn and (launches.given or (launches.batch.arm == GIVEN).any()):
+            self.turn, launches.is_passive = 0, True  # polish first what was found
         request = self.members[self.turn].strategy.ask()
+        launches.is_passive = self.is_black_box
         self.asked = len(request.points)
         return request
+
+    def _choose(self) -> int:
+        """Whose turn it is."""
+        if self.is_black_box:
+            return 1
+        if self.launches.launches < _FIRST_LAUNCHES:
+            return 0
+        d = self.search.box.d
+        return int(np.argmax([0.0 if member.strategy.ending else member.rate(d) for member in self.members]))
 
     def tell(self, evaluation: Evaluation) -> None:
         archive, search, member = self.search.archive, self.search, self.members[self.turn]
@@ -102,6 +116,8 @@ class Auto(Strategy):
                 if isinstance(other.strategy, Population):
                     other.strategy.add_points(self.launches.asked, np.asarray(evaluation.value))
         member.strategy.tell(evaluation)
+        if isinstance(member.strategy, Population):
+            self.launches.given += [Start(point, _POLISH, GIVEN) for point in archive.means[known:]]
         new = archive.values[known:]
         count = int((new >= archive.best - search.tie).sum()) if search.is_global else len(new)
         fade = math.exp(-self.asked / (_HORIZON * search.maxfev))
@@ -122,6 +138,8 @@ class Auto(Strategy):
     def account(self) -> str:
         names = {Launches: "launches", Population: "populations", Polished: "annealing"}
         used = [member for member in self.members if member.spent]
+        if self.is_black_box:
+            return f"populations; {self.launches.launches} launches polished what they found"
         text = self.launches.account + (" with derivatives from differences" if self.search.order == 0 else "")
         if len(used) > 1:
             shares = ", ".join(f"{names[type(member.strategy)]} {member.spent}" for member in used)
@@ -134,9 +152,13 @@ class Auto(Strategy):
 
     @property
     def ending(self) -> str:
-        if self.search.is_global and self.is_exhaustive and len(self.members) > 1:
+        if not self.is_black_box and self.search.is_global and self.is_exhaustive and len(self.members) > 1:
             endings = [member.strategy.ending for member in self.members]
             return "; ".join(endings) if all(endings) else ""  # the user's budget is there to be used
+        if self.launches.given or (self.launches.batch.arm == GIVEN).any():
+            return ""
+        if self.is_black_box:
+            return self.members[1].strategy.ending
         if self.is_rugged:
             return self.members[-1].strategy.ending
         if self.search.order == 0 and self.is_rough and not self.launches.runaways:

@@ -41,7 +41,7 @@ def make_strategy(
         return Polished.make(search, method if isinstance(method, Algorithm) else None, starts, polish)
     if search.noise != 0.0 and method in ("auto", "black-box"):
         return Noisy(search)
-    if method == "black-box":
+    if method == "black-box" and not polish:
         return Population(search)
     given = [Start(point, _NEARBY, GIVEN) for point in starts]
     launches = Launches(search, given, is_plain=method == "multistart")
@@ -50,4 +50,7 @@ def make_strategy(
     launches.persistence = persistence
     if "patience" in options:
         launches.patience = options["patience"]
+    if method == "black-box":
+        launches.is_passive = True
+        return Auto(search, launches, is_exhaustive, is_black_box=True)
     return Auto(search, launches, is_exhaustive) if method == "auto" else launches

@@ -14,6 +14,7 @@ from allmodes.strategy.search import Search
 
 _STEPS = 3.0  # standard deviations between the centre and its checks: differences above rounding, still local
 _BETWEEN = 5  # points on the way to the nearest mode
+_ALIKE = 0.1  # the smaller of two falls, as a share of the larger, that a top shows on both its sides
 _NEAR_BOUND = 6.0  # standard deviations within which a coordinate is taken to be on its bound
 _MOST_NEAR = 1e-3  # and never farther than this, for components that stayed wide on a plateau
 
@@ -63,7 +64,7 @@ def judge(search: Search, evolution: Evolution, k: int, height: float, values: F
     else:
         best, is_active = _on_bounds(box, best, np.zeros((d, d)))
     gradient = np.where(is_active, 0.0, gradient)  # beyond the bounds points are mirrored: no slope is seen there
-    kind = "boundary" if is_active.any() else "optimum" if hessian.any() else "flat"
+    kind = "boundary" if is_active.any() else _kind(value, plus, minus)
     return Verdict(
         is_optimum, is_known, best, value, Found(gradient, hessian, is_active, kind, "component", search.nfev)
     )
@@ -80,6 +81,14 @@ def _judge_noisy(
     kind = "boundary" if is_active.any() else "unverified"
     found = Found(np.zeros(len(middle)), hessian, is_active, kind, "component", search.nfev, float(error))
     return Verdict(len(finite) > 0, False, middle, float(finite.mean()) if len(finite) else -np.inf, found)
+
+
+def _kind(value: float, plus: Floats, minus: Floats) -> str:
+    """What the values on both sides of a centre say: it is level, falls alike to both sides, or neither."""
+    falls = value - np.stack([plus, minus])
+    if (falls.max(axis=0) <= 0.0).any():
+        return "flat"
+    return "optimum" if (falls.min(axis=0) >= _ALIKE * falls.max(axis=0)).all() else "unverified"
 
 
 def _derivatives(factor: Floats, value: float, plus: Floats, minus: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -189,6 +189,7 @@ class Settling:
         j = int(batch.rival[k])
         height = archive.values[j]
         if (values >= min(batch.value[k], height) - self.search.rounding).all():
+            self._improve(k, j)
             self._end(k, j)
         elif (
             KINDS[batch.kind[k]] == archive.found[j].kind == "flat" and abs(batch.value[k] - height) <= self.search.tie
@@ -212,6 +213,7 @@ class Settling:
             if len(self.search.archive):
                 j, apart = closest(self.search, batch.point[k])
                 if apart < 10.0 * self.search.xtol:
+                    self._improve(k, j)
                     self._end(k, j)
                     return
             if kind == "flat":
@@ -267,6 +269,20 @@ class Settling:
         held = is_held(search.box, point, gradient)
         found = Found(gradient.copy(), hessian.copy(), held, kind, source, search.nfev)
         return search.archive.add(point, float(value), found)
+
+    def _improve(self, k: int, j: int) -> None:
+        """A launch that ends in a mode that a population found knows more about it."""
+        search, batch = self.search, self.batch
+        found = search.archive.found[j]
+        if found.source != "component" or batch.value[k] < search.archive.values[j] - search.rounding:
+            return
+        point = search.box.project(batch.point[k])
+        better = replace(
+            found, gradient=batch.gradient[k].copy(), hessian=batch.hessian[k].copy(), kind=KINDS[batch.kind[k]],
+            active=is_held(search.box, point, batch.gradient[k]),
+            source="derivatives" if search.order == 2 else "differences",
+        )  # fmt: skip
+        search.archive.change(j, point, float(batch.value[k]), better)
 
     def _end(self, k: int, mode: int, is_new: bool = False) -> None:
         batch = self.batch
