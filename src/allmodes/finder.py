@@ -122,8 +122,11 @@ class ModeFinder:
 
         Points that were never asked for are welcome too: they count as evaluations, and the search may start there.
         """
-        round_ = self._state.round
-        round_.take(*checked_told(self._state.frame.box, x, values, gradients, hessians))
+        round_, box = self._state.round, self._state.frame.box
+        told = checked_told(box, x, values, gradients, hessians)
+        if len(told[0]):
+            box.checked("x", told[0])
+        round_.take(*told)
         others = round_.drain()
         if others is not None:
             self._welcome(*others)
@@ -178,7 +181,7 @@ class ModeFinder:
         """Points that were not asked for."""
         state = self._state
         inside = state.frame.inward(values).value
-        units = state.frame.box.to_unit(state.frame.box.checked("x", points))
+        units = state.frame.box.to_unit(points)
         self._note(units, inside, 1)
         state.strategy.add_points(units, inside)
 

@@ -133,7 +133,7 @@ class Result:
     """All modes found. Has what `scipy.optimize.OptimizeResult` has, read as attributes or as from a dict.
 
     Attributes:
-        x, fun: of the best mode or, if there is none, of the best point evaluated.
+        x, fun: of the best mode, or of the best point evaluated if that is better or there is no mode.
         success, status, message: how the search ended; the message says what was done and why.
         nfev, njev, nhev: points at which the function, its gradient and its Hessian were evaluated.
         nit: rounds.

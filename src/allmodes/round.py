@@ -84,7 +84,10 @@ class Round:
         self.is_known[:] = True
 
     def take(self, x: Array, value: Array, gradient: Array | None, hessian: Array | None) -> None:
-        """Points in any order, told for the first time or again; unknown ones are kept apart."""
+        """Points in any order; those that were not asked for are kept apart. Refused as a whole or taken as a whole."""
+        for own, told in ((self.gradient, gradient), (self.hessian, hessian)):
+            if own is not None and told is None and len(x):
+                raise ValueError(_MISSING)
         places: dict[bytes, list[int]] = {}
         for i in np.flatnonzero(~self.is_known)[::-1]:
             places.setdefault(self.points[i].tobytes(), []).append(int(i))
@@ -96,9 +99,7 @@ class Round:
             i = waiting.pop()
             self.value[i], self.is_known[i] = value[row], True
             for own, told in ((self.gradient, gradient), (self.hessian, hessian)):
-                if own is not None:
-                    if told is None:
-                        raise ValueError(_MISSING)
+                if own is not None and told is not None:
                     own[i] = told[row]
 
     def drain(self) -> tuple[Array, Array] | None:
@@ -119,7 +120,7 @@ _MISSING = (
 
 def checked_told(box: Box, x: Any, values: Any, gradients: Any, hessians: Any) -> tuple[Array, Array, Any, Any]:
     """What a user tells, as arrays of matching shapes."""
-    x = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    x = np.atleast_2d(_numbers("x", x, "points (n, D)"))
     if x.ndim != 2 or x.shape[1] != box.D:
         raise ValueError(f"x has shape {x.shape}; wanted (n, {box.D}), one row per point.")
     given: list[Any] = [x]
@@ -130,10 +131,21 @@ def checked_told(box: Box, x: Any, values: Any, gradients: Any, hessians: Any) -
                 raise ValueError(f"values is None; wanted ({len(x)},), NaN where the function failed.")
             given.append(told)
             continue
-        array = np.asarray(told, dtype=np.float64)
+        array = _numbers(name, told, f"{(len(x), *shape)}")
         if array.shape != (len(x), *shape):
             if array.size != len(x) * int(np.prod(shape)):
                 raise ValueError(f"{name} has shape {array.shape}; wanted {(len(x), *shape)} for {len(x)} points.")
             array = array.reshape(len(x), *shape)
         given.append(array)
     return given[0], given[1], given[2], given[3]
+
+
+def _numbers(name: str, given: Any, wanted: str) -> Array:
+    """Real numbers, finite or not, as float64."""
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array of numbers ({error}); wanted {wanted}.") from error
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name} has dtype {array.dtype}; real numbers were wanted, {wanted}.")
+    return array.astype(np.float64)

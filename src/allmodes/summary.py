@@ -55,7 +55,8 @@ def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...
     summary = summarise(search, frame, settings.options.get("temperature"), state.strategy.lost_launches)
     status = _status(state, reasons)
     best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
-    x, fun = best_of(summary.modes, best, frame.value(search.best_value), frame.box.D)
+    is_beaten = search.noise == 0.0 and search.best_value > search.archive.best + search.tie
+    x, fun = best_of(() if is_beaten else summary.modes, best, frame.value(search.best_value), frame.box.D)
     why = "; ".join(reasons.values())
     said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.strategy.account, why) if part)
     return Result(
@@ -98,6 +99,7 @@ def summarise(search: Search, frame: Frame, temperature: float | None, lost: int
     order = np.lexsort((np.arange(len(archive)), -archive.values))
     if search.is_global:
         order = order[is_global[order]]
+    order = order[[not _is_plateau(search, int(j)) for j in order]]
     covered = coverage.estimate(archive.even_hits[is_global] if search.is_global else archive.even_hits, lost)
     spread = max(archive.best - search.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
@@ -108,6 +110,14 @@ def summarise(search: Search, frame: Frame, temperature: float | None, lost: int
     )
     outside = inside / (frame.factor or 1.0)
     return Summary(modes, outside, _mixture(search, frame, order, weights, inside), covered)
+
+
+def _is_plateau(search: Search, j: int) -> bool:
+    """Level in all directions and below the best value known by now: nothing says that it is a top."""
+    found, archive = search.archive.found[j], search.archive
+    if found.kind != "flat" or np.abs(found.hessian).max(initial=0.0) > search.rounding:
+        return False
+    return bool(archive.values[j] < max(archive.best, search.best_value) - search.tie)
 
 
 def _weights(search: Search, order: NDArray[np.intp], temperature: float) -> Array:

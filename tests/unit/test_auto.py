@@ -1,6 +1,7 @@
 """The default way of searching: who gets the next round, and when others join."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,7 +36,10 @@ class Fake(Strategy):
     runaways: int = 0
     persistence: int = 0
     is_screening: bool = False
+    is_passive: bool = False
     account: str = "fake"
+    given: list = field(default_factory=list)
+    batch: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(arm=np.zeros(0, np.int64)))
 
     def ask(self):
         self.asked += 1
@@ -135,10 +139,13 @@ def test_a_record_fades_with_evaluations_spent():
     assert auto.members[0].successes == pytest.approx(np.exp(-100 / (0.05 * 2000)))
 
 
-def test_the_rate_is_new_modes_per_evaluation():
-    idle, busy = (Member(None, 0.5, successes, evaluations) for successes, evaluations in ((0, 0), (4.0, 1000.0)))
-    assert idle.rate(1) == pytest.approx(0.5 / 1000.0)
-    assert busy.rate(1) == pytest.approx(4.5 / 2000.0)
+def test_the_rate_rises_with_modes_and_falls_with_evaluations():
+    idle, vain, good, better = (Member(None, 0.5) for _ in range(4))
+    for member, modes, evaluations in ((vain, 0, 1000), (good, 2, 1000), (better, 4, 1000)):
+        member.successes, member.evaluations = modes, evaluations
+        member.found, member.spent = modes, evaluations
+    assert vain.rate(1) < idle.rate(1) < good.rate(1) < better.rate(1)
+    assert idle.rate(9) < idle.rate(1)  # in more dimensions everything costs more
 
 
 def test_a_member_that_has_ended_gets_no_turn():
@@ -169,6 +176,21 @@ def test_points_of_others_are_given_to_all():
     auto, fakes = two()
     auto.add_points(np.ones((3, 2)), np.zeros(3))
     assert [len(fake.added) for fake in fakes] == [1, 1]
+
+
+def test_what_others_found_is_polished_first():
+    """Launches that wait to polish go before whoever has the turn, and begin nothing else."""
+    auto, (launches, populations) = two()
+    auto.members[1].successes = 1000.0
+    launches.given = ["a start"]
+    seen = []
+    launches.ask = lambda: seen.append(launches.is_passive) or Request(np.zeros((1, 2)))
+    assert rounds(auto, 1) == [0]
+    assert seen == [True]
+    assert not launches.is_passive
+    launches.given = []
+    assert rounds(auto, 1) == [1]
+    assert populations.asked == 1
 
 
 # ---- what it says about the function

@@ -182,7 +182,7 @@ def test_looking_again_moves_a_mode_to_its_top_and_verifies_it():
     noisy = looking(((0.57, 0.52), 5.0))
     points = look(noisy)
     assert BOX.inside(points).all()
-    while noisy.stage == "look":
+    while noisy.stage in ("look", "confirm"):
         look(noisy, seed=2)
     archive = noisy.search.archive
     (found,) = archive.found
@@ -213,7 +213,8 @@ def test_failed_evaluations_are_left_out_of_a_look():
 
 def test_a_slope_is_forgotten_when_there_is_a_top():
     noisy = looking(((0.6, 0.5), 5.0), ((0.2, 0.2), 4.0))
-    look(noisy, lambda z: np.where(z[:, 0] > 0.4, hill(z), 50.0 * z[:, 0]))
+    while noisy.stage == "look":
+        look(noisy, lambda z: np.where(z[:, 0] > 0.4, hill(z), 50.0 * z[:, 0]))
     assert len(noisy.search.archive) == 1
     assert np.abs(noisy.search.archive.means[0] - [0.6, 0.5]).max() < 0.05
 

@@ -65,7 +65,7 @@ def test_a_top_becomes_a_mode():
     assert settling.search.archive.values.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("hessian", [SADDLE, -TOP, np.diag([-4.0, 0.1])])
+@pytest.mark.parametrize("hessian", [SADDLE, -TOP, np.diag([-4.0, 0.5])])
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_a_saddle_or_a_bottom_is_nothing(hessian, order):
     settling = settled(hessians=hessian, order=order)

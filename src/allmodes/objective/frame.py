@@ -14,6 +14,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_MOST = 1023  # binary digits that values can be raised by
 _ORDINARY = (1e-60, 1e60)  # sizes of values whose squares and fourth powers can be computed
 
 
@@ -54,7 +55,7 @@ class Frame:
         if len(sizes):
             size = sizes.max()
             is_ordinary = _ORDINARY[0] < size < _ORDINARY[1]
-            self.factor = 1.0 if is_ordinary else float(2.0 ** -np.frexp(size)[1].astype(float))
+            self.factor = 1.0 if is_ordinary else float(np.ldexp(1.0, min(-int(np.frexp(size)[1]), _MOST)))
 
     def value(self, inside: float) -> float:
         """A value in the user's sign and size."""

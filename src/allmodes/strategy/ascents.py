@@ -23,6 +23,7 @@ _SMALLEST_RADIUS = 1e-11
 _ARRIVED = 1e-3  # a guessed model whose step is shorter than this is worth measuring
 LAST_STEP = 3e-5  # a measured model whose step is shorter than this needs no further gradient
 _FARTHEST = 1e6  # boxes away from the start: the function has no top in that direction
+_STALE = 0.3  # error of a predicted change of gradient, as a share, above which a measured model is out of date
 _SLOW = (0.55, 0.9)  # shrinkage of Newton steps that says linear convergence: 2/3 for a quartic top
 _STEADY = 0.05
 _EPSILON = 2.2e-16
@@ -65,12 +66,16 @@ class Ascents:
         moved = differences.gradient_points(point, self._slope_steps(point))
         return np.concatenate([point[:, None], moved], axis=1) if phase == Phase.START else moved
 
-    def _slope_steps(self, point: Array) -> Array:
-        """Signed steps (n, d) for gradients from values, longer where values are rounded coarsely."""
-        box, search = self.search.box, self.search
+    def _slope_length(self) -> float:
+        """Of the steps for gradients from values: longer where values are rounded coarsely."""
+        search = self.search
         coarse = np.sqrt(_EPSILON * abs(search.level) / search.scale) if search.scale > 0.0 else 0.0
-        steps = np.full_like(point, min(max(differences.GRADIENT_STEP, coarse), differences.CURVATURE_STEP))
-        return differences.inward(point, steps, box.lower_unit, box.upper_unit)
+        return float(min(max(differences.GRADIENT_STEP, coarse), differences.CURVATURE_STEP))
+
+    def _slope_steps(self, point: Array) -> Array:
+        """Signed steps (n, d) for gradients from values."""
+        box = self.search.box
+        return differences.inward(point, np.full_like(point, self._slope_length()), box.lower_unit, box.upper_unit)
 
     def _curvature_steps(self, rows: Rows) -> Array:
         """Long enough to rise above rounding, short enough for the curvature not to change."""
@@ -164,7 +169,10 @@ class Ascents:
         bias = 0.5 * self._slope_steps(point) * np.einsum("nii->ni", H)
         slope -= np.where(measured[:, None], bias, 0.0)
         s, change = point - batch.came_from[rows], slope - batch.old_gradient[rows]
-        guess = ~measured & np.isfinite(change).all(axis=1)
+        # a measured model that misses the change of the gradient is out of date
+        miss, size = (np.abs(a).max(axis=1) for a in (change - (H @ s[..., None])[..., 0], change))
+        batch.is_measured[rows[measured & (miss > _STALE * size)]] = False
+        guess = ~batch.is_measured[rows] & np.isfinite(change).all(axis=1)
         batch.hessian[rows[guess]] = trust_region.rank_one(H[guess], s[guess], change[guess])
         batch.gradient[rows] = slope
         return rows
@@ -231,8 +239,9 @@ class Ascents:
         near = is_concave & (far <= np.where(measured, tolerance, _ARRIVED))
         slope = np.abs(model.g).max(axis=1)
         curve = np.abs(model.eigenvalues).max(axis=1)
-        rounding = np.abs(value) * (search.order == 0)
-        size = np.minimum(search.scale, curve) + rounding
+        size = np.minimum(search.scale, curve)
+        if search.order == 0:  # what rounding of values makes of a slope
+            size += 4.0 * _EPSILON * np.abs(value) / (self._slope_length() * _LEVEL_SLOPE)
         is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * search.scale)
         return near | ((slope <= _LEVEL_SLOPE * size) & ~(measured & is_bent))
 

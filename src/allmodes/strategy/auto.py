@@ -18,6 +18,7 @@ from allmodes.strategy.starts import GIVEN, Start
 from allmodes.strategy.strategy import Request, Strategy
 
 _HORIZON = 0.05  # share of the budget over which a member's record is forgotten
+_TRIAL = 1.0  # evaluations, as a share of those of launches, that annealing gets on a rugged function with derivatives
 _POLISH = 0.01  # first radius of launches that polish
 _PRIOR_EVALUATIONS = 500.0  # what a first success is taken to have cost, for each coordinate and one more
 _PRIOR = 0.5  # new modes that every member is credited with in advance
@@ -105,7 +106,10 @@ class Auto(Strategy):
             return 1
         if self.launches.launches < _FIRST_LAUNCHES:
             return 0
-        d = self.search.box.d
+        d, last = self.search.box.d, self.members[-1]
+        is_owed = self.is_rugged and self.search.order > 0 and last.spent < _TRIAL * self.members[0].spent
+        if is_owed and not last.strategy.ending:
+            return len(self.members) - 1
         return int(np.argmax([0.0 if member.strategy.ending else member.rate(d) for member in self.members]))
 
     def tell(self, evaluation: Evaluation) -> None:

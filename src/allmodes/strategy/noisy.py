@@ -25,7 +25,8 @@ _LUCK = 2.0  # standard errors that may be luck
 _FALL = 5.0  # standard deviations of the noise by which the function falls where a parabola is fitted
 _WIDEST = 0.07  # of the box: standard deviation of the points that it is fitted to, at most
 _NARROW = 0.1  # of the box: components of this spread that have not converged are looked at, too
-_LOOKS = 3
+_LOOKS = 4
+_CONFIRMATIONS = 30  # evaluations at every mode in the end
 _WIDER = 3.0  # factor on the width of the next look when one could not tell the curvature
 _PER_COEFFICIENT = 20  # points for each coefficient of the parabola
 _SURE = 2.0  # standard errors by which a curvature must differ from none
@@ -34,7 +35,7 @@ _SURE = 2.0  # standard errors by which a curvature must differ from none
 @stored
 @dataclass
 class Noisy(Strategy):
-    """A search in parts; `stage` is "measure", "search", "compare", "look" or "done".
+    """A search in parts; `stage` is "measure", "search", "compare", "look", "confirm" or "done".
 
     Comparing evaluates every candidate, and the point halfway to the next better one, a few times: where the function
     does not fall in between by more than luck, the two are one.
@@ -73,6 +74,12 @@ class Noisy(Strategy):
         if self.stage == "look":
             self.asked = self._around()
             return Request(self.asked)
+        if self.stage == "confirm":
+            left = (search.maxfev - search.nfev) // max(1, len(search.archive))
+            self.asked = np.repeat(search.archive.means, min(_CONFIRMATIONS, left), axis=0)
+            if len(self.asked):
+                return Request(self.asked)
+            self.stage = "done"
         return Request(np.zeros((0, search.box.d)))
 
     def tell(self, evaluation: Evaluation) -> None:
@@ -83,13 +90,16 @@ class Noisy(Strategy):
             self.search.noise = _noise(values.reshape(_PLACES, _REPEATS))
             self.search.add_levels(values)
             self.stage = "search"
+        elif self.stage == "confirm":
+            self._confirm(values)
+            self.stage = "done"
         elif self.stage == "compare":
             self._merge(values.reshape(2, -1, _TIMES).mean(axis=2))
             self.stage = "look"
         else:
             self._look(values)
             self.looks += 1
-            self.stage = "done" if self.looks == _LOOKS else "look"
+            self.stage = "confirm" if self.looks == _LOOKS else "look"
 
     # ---- looking again
 
@@ -139,7 +149,7 @@ class Noisy(Strategy):
         """Points around every mode, (modes x points each, d), as many as the budget allows."""
         search, archive, d = self.search, self.search.archive, self.search.box.d
         wanted = _PER_COEFFICIENT * _coefficients(d)
-        left = (search.maxfev - search.nfev) // (_LOOKS - self.looks)
+        left = (search.maxfev - search.nfev - _CONFIRMATIONS * len(archive)) // (_LOOKS - self.looks)
         each = min(wanted, max(1, left // len(archive)))
         noise = search.rng.standard_normal((len(archive), each, d))
         # a component falls by half the squared whitened distance
@@ -172,8 +182,18 @@ class Noisy(Strategy):
             elif not is_sure:  # too narrow a look to tell: a wider one next
                 found = replace(found, hessian=found.hessian / _WIDER**2)
             archive.change(j, point, value, replace(found, standard_error=error))
-        if is_top.any():
+        if self.looks == _LOOKS - 1 and is_top.any():  # the last: what is seen to be on a slope goes
             archive.keep(is_top)
+
+    def _confirm(self, values: Array) -> None:
+        """The value of a mode is the mean of fresh evaluations there, with its standard error."""
+        archive = self.search.archive
+        for j, told in enumerate(values.reshape(len(archive), -1)):
+            fine = told[np.isfinite(told)]
+            if len(fine):
+                error = float(fine.std(ddof=1)) if len(fine) > 1 else self.search.noise
+                archive.values[j] = float(fine.mean())
+                archive.found[j] = replace(archive.found[j], standard_error=error / math.sqrt(len(fine)))
 
     # ---- the rest of the protocol
 

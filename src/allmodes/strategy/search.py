@@ -11,6 +11,7 @@ from allmodes.objective.bounds import Box
 from allmodes.storage import stored
 from allmodes.strategy.archive import Archive
 
+_FEW_LEVELS = 8
 _MOST_LEVELS = 4096  # values of even starts kept for the level and the scale of the function
 
 
@@ -54,7 +55,9 @@ class Search:
         if len(finite) == 0 or len(self.levels) >= _MOST_LEVELS:
             return
         self.levels = np.append(self.levels, finite)
-        quarters = (len(self.levels) - 1) * np.array([1, 2, 3]) // 4
+        # of a few values the range, of many the interquartile range
+        shares = np.array([0, 2, 4]) if len(self.levels) < _FEW_LEVELS else np.array([1, 2, 3])
+        quarters = (len(self.levels) - 1) * shares // 4
         low, middle, high = np.partition(self.levels, quarters)[quarters]
         self.level, self.scale = float(middle), float(high - low)
 

@@ -21,7 +21,7 @@ Rows = NDArray[np.intp]
 # Curvature so small that values must tell whether it is one, as a share of the largest: what differences of values,
 # differences of gradients and Hessians can be trusted to say; and as a share of the function's scale over the box.
 _LEVEL = (1e-2, 1e-2, 1e-5)
-_GENTLE = 1e-2
+_GENTLE = 0.1
 _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _PROBES = {  # of the box: how far directions that look level are probed, on both sides
     Phase.FLAT: np.array([0.003, -0.003, 0.03, -0.03]),
@@ -117,13 +117,17 @@ class Settling:
         eigenvalues, vectors = np.linalg.eigh(batch.hessian[k][np.ix_(free, free)])
         axes = np.zeros((len(free), len(held)))
         axes[:, free] = vectors.T
-        return axes[eigenvalues >= -self._level(k, eigenvalues)]
+        return axes[eigenvalues >= -self._gentle(k, eigenvalues)]
 
     def _level(self, k: int, eigenvalues: Array) -> float:
-        """Curvature that counts as none."""
+        """Curvature that cannot be told from none."""
         search = self.search
-        level = max(_LEVEL[search.order] * np.abs(eigenvalues).max(), _GENTLE * search.scale)
+        level = float(_LEVEL[search.order] * np.abs(eigenvalues).max())
         return max(level, _ROUNDING * abs(self.batch.value[k])) if search.order == 0 else level
+
+    def _gentle(self, k: int, eigenvalues: Array) -> float:
+        """Curvature so small that values must tell whether it is one."""
+        return max(self._level(k, eigenvalues), _GENTLE * self.search.scale)
 
     # ---- answers
 
@@ -229,10 +233,9 @@ class Settling:
         if not len(free):
             return "boundary"
         eigenvalues = np.linalg.eigvalsh(batch.hessian[k][np.ix_(free, free)])
-        level = self._level(k, eigenvalues)
-        if eigenvalues[-1] > level:
+        if eigenvalues[-1] > self._level(k, eigenvalues):
             return ""
-        if eigenvalues[-1] >= -level:
+        if eigenvalues[-1] >= -self._gentle(k, eigenvalues):
             return "flat"
         return "boundary" if held.any() else "optimum"
 
