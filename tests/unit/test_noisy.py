@@ -214,7 +214,7 @@ def test_failed_evaluations_are_left_out_of_a_look():
 def test_a_slope_is_forgotten_when_there_is_a_top():
     noisy = looking(((0.6, 0.5), 5.0), ((0.2, 0.2), 4.0))
     while noisy.stage == "look":
-        look(noisy, lambda z: np.where(z[:, 0] > 0.4, hill(z), 50.0 * z[:, 0]))
+        look(noisy, lambda z: np.where(z[:, 0] > 0.4, hill(z), 20.0 * z[:, 0] - 20.0))
     assert len(noisy.search.archive) == 1
     assert np.abs(noisy.search.archive.means[0] - [0.6, 0.5]).max() < 0.05
 

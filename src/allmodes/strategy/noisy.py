@@ -182,7 +182,8 @@ class Noisy(Strategy):
             elif not is_sure:  # too narrow a look to tell: a wider one next
                 found = replace(found, hessian=found.hessian / _WIDER**2)
             archive.change(j, point, value, replace(found, standard_error=error))
-        if self.looks == _LOOKS - 1 and is_top.any():  # the last: what is seen to be on a slope goes
+        if self.looks == _LOOKS - 1:  # the last: what is seen to be on a slope goes, but never the best
+            is_top[np.argmax(archive.values)] = True
             archive.keep(is_top)
 
     def _confirm(self, values: Array) -> None:
