@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,13 @@ PEER_CAP = 60_000
 _WITHOUT_END = 10**9  # launches without a new mode: the benchmark stops by number of modes or by the cap
 
 
-def first_found(problem: Problem, seed: int, cap: int, **settings: object) -> Array:
+def first_found(problem: Problem, seed: int, cap: int, **settings: Any) -> Array:
     """Evaluations at which allmodes found each mode of the problem, inf for those it did not find."""
     objective = problem.objective
     result = find_maxima(
         objective.fun, problem.bounds, vectorized=True, rng=seed, maxfev=cap, options={"patience": _WITHOUT_END},
         **settings,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     finds = Finds(problem, cap)
     for mode in sorted(result.modes, key=lambda mode: mode.found_at):
         finds.add(mode.x, mode.found_at)
@@ -106,7 +107,7 @@ def without_derivatives(runs: int) -> None:
     print(f"commit {commit()}, {runs} runs each, values alone\n")
     print("| problem | allmodes | wanted | multistart L-BFGS-B |")
     print("| --- | --- | --- | --- |")
-    cases = [
+    cases: list[tuple[Problem, int, dict[str, Any]]] = [
         (himmelblau(), 400, {}),
         (six_hump_camel(), 800, {}),
         (styblinski_tang(4), 2_500, {}),

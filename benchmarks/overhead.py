@@ -8,7 +8,6 @@ Time inside the user's functions is measured and taken out. Timings are noisy: t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ _WITHOUT_END = 10**9
 class Timed:
     """A function that knows how long it has run; with `least`, every point takes at least that many seconds."""
 
-    def __init__(self, function: Callable[[Any], Any], least: float = 0.0) -> None:
+    def __init__(self, function: Any, least: float = 0.0) -> None:
         self.function, self.least, self.seconds = function, least, 0.0
 
     def __call__(self, x: Any) -> Any:
@@ -41,8 +40,8 @@ class Timed:
 def overhead(problem: Problem, order: int, budget: int, least: float, **settings: Any) -> tuple[float, float, int]:
     """Seconds of the solver, seconds in all, evaluations."""
     objective = problem.objective
-    functions = [Timed(objective.fun, least), Timed(objective.jac), Timed(objective.hess)]
-    given = dict(zip(("jac", "hess")[:order], functions[1 : 1 + order], strict=True))
+    functions = [Timed(f, t) for f, t in ((objective.fun, least), (objective.jac, 0.0), (objective.hess, 0.0))]
+    given: dict[str, Any] = dict(zip(("jac", "hess")[:order], functions[1 : 1 + order], strict=True))
     began = time.perf_counter()
     result = find_maxima(
         functions[0], problem.bounds, vectorized=True, maxfev=budget, rng=0, options={"patience": _WITHOUT_END},

@@ -12,9 +12,9 @@ from allmodes.objective import Evaluation
 from allmodes.storage import stored
 from allmodes.strategy.annealed import Annealed
 from allmodes.strategy.archive import Found
+from allmodes.strategy.geometry import closest
 from allmodes.strategy.launches import Launches
 from allmodes.strategy.search import Search
-from allmodes.strategy.settling import closest
 from allmodes.strategy.starts import GIVEN, Start
 from allmodes.strategy.strategy import Request, Strategy
 

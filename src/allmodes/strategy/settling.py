@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective.bounds import Box
 from allmodes.storage import stored
 from allmodes.strategy.archive import Found
 from allmodes.strategy.ascents import LAST_STEP
 from allmodes.strategy.batch import Batch, Phase
+from allmodes.strategy.geometry import closest, is_held, room
 from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
@@ -60,11 +60,6 @@ class End(NamedTuple):
     is_new: bool = False
 
 
-def is_held(box: Box, point: Array, g: Array) -> NDArray[np.bool_]:
-    """Coordinates (d,) at a bound that the ascent pushes against."""
-    return ((point <= box.lower_unit) & (g < 0.0)) | ((point >= box.upper_unit) & (g > 0.0))
-
-
 @stored
 @dataclass
 class Settling:
@@ -105,7 +100,7 @@ class Settling:
         (k,) = rows  # probes differ in number: one launch at a time
         axes = self._level_axes(int(k))
         steps = np.broadcast_to(_PROBES[phase][:, None], (len(_PROBES[phase]), len(axes)))
-        steps = np.sign(steps) * np.minimum(np.abs(steps), _room(box, point[0], np.sign(steps)[..., None] * axes))
+        steps = np.sign(steps) * np.minimum(np.abs(steps), room(box, point[0], np.sign(steps)[..., None] * axes))
         probes = point[0] + steps[..., None] * axes
         return np.minimum(np.maximum(probes, box.lower_unit), box.upper_unit).reshape(1, -1, box.d)
 
@@ -132,12 +127,7 @@ class Settling:
     # ---- answers
 
     def told(self, phase: Phase, rows: Rows, points: Array, values: Array) -> None:
-        tell = {
-            Phase.FINAL: self._told_final,
-            Phase.FLAT: self._told_flat,
-            Phase.FAR: self._told_far,
-            Phase.VALLEY: self._told_valley,
-        }[phase]
+        tell = getattr(self, f"_told_{phase.name.lower()}")  # final, flat, far or valley
         for k, where, found in zip(rows, points, values, strict=True):
             tell(int(k), where, found)
 
@@ -325,15 +315,3 @@ class Settling:
             return
         mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
         self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
-
-
-def _room(box: Box, point: Array, directions: Array) -> Array:
-    """How far one can go from a point in directions (..., d) before a bound is met, (...)."""
-    ends = np.where(directions > 0.0, box.upper_unit, box.lower_unit) - point
-    return np.where(directions == 0.0, np.inf, ends / np.where(directions == 0.0, 1.0, directions)).min(axis=-1)
-
-
-def closest(search: Search, point: Array) -> tuple[int, float]:
-    """The closest mode and the largest coordinate of the difference; wants a mode."""
-    apart = np.abs(search.box.difference(search.archive.means, point)).max(axis=1)
-    return int(apart.argmin()), float(apart.min())
