@@ -22,6 +22,8 @@ format: .venv/test.stamp
 
 benchmark: .venv/test.stamp
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/all_modes.py --values
+	$(BIN)/python benchmarks/overhead.py
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
