@@ -63,8 +63,8 @@ def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
             for modes found in other ways.
         lost: launches from evenly spread starts that ended in no mode.
 
-    >>> print(estimate(np.array([4, 1, 3])))
-    another launch finds a new mode with a chance of about 12 %, at most 47 % (8 launches, 1 mode found once)
+    >>> str(estimate(np.array([4, 1, 3])))
+    'another launch finds a new mode with a chance of about 12 %, at most 47 % (8 launches, 1 mode found once)'
     """
     hits = np.asarray(hits)
     if hits.ndim != 1 or (hits.size and hits.dtype.kind not in "iu") or (hits < 0).any():
