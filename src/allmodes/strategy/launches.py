@@ -20,7 +20,7 @@ from allmodes.strategy.strategy import Request, Strategy
 Array = NDArray[np.float64]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
-_WIDTH = (2, 64)  # launches under way at once: at first, and at most
+_WIDTH = (2, 256)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
 _FIRST_RADIUS = 0.15  # of the trust region, in units of the box
 _BRIDGE_RADIUS = 0.05
