@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,29 @@ from allmodes.problems import Problem
 from allmodes.result import Result
 
 # A palette that stays readable with colour-blind eyes (Okabe and Ito).
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 _LEVELS = 24
 _RESOLUTION = 241
+_DPI = 110
 
 
-def _new_axes() -> Any:
+def _new_figure(size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'allmodes[plot]'.") from error
-    return Figure(figsize=(5.2, 5.0), layout="constrained").add_subplot()
+    return Figure(figsize=size, layout="constrained")
+
+
+def _new_axes() -> Any:
+    return _new_figure((5.2, 5.0)).add_subplot()
+
+
+def save_figure(path: Path, size: tuple[float, float], draw: Callable[[Any], None]) -> None:
+    """Make a figure of this size in inches, let `draw` fill it, and write it."""
+    figure = _new_figure(size)
+    draw(figure)
+    figure.savefig(path, dpi=_DPI)
 
 
 def trajectories(run: Run, problem: Problem, ax: Any = None) -> Any:
@@ -33,9 +47,9 @@ def trajectories(run: Run, problem: Problem, ax: Any = None) -> Any:
     if problem.dimension != 2:
         raise ValueError(f"problem has dimension {problem.dimension}; trajectories are drawn in 2 dimensions.")
     ax = _new_axes() if ax is None else ax
-    _draw_contours(problem, ax)
+    draw_contours(problem, ax)
     for k in range(run.trace.means.shape[1]):
-        colour = _COLOURS[k % len(_COLOURS)]
+        colour = COLOURS[k % len(COLOURS)]
         path = run.trace.means[:, k]
         ax.plot(*path.T, color=colour, linewidth=1.0, alpha=0.9, zorder=3)
         ax.plot(*path[0], marker="o", markersize=7, markerfacecolor="white", color=colour, zorder=4)
@@ -60,9 +74,9 @@ def landscape(result: Result, problem: Problem, ax: Any = None) -> Any:
     if problem.dimension != 2:
         raise ValueError(f"problem has dimension {problem.dimension}; a landscape is drawn in 2 dimensions.")
     ax = _new_axes() if ax is None else ax
-    _draw_contours(problem, ax)
+    draw_contours(problem, ax)
     for rank, mode in enumerate(result.modes, 1):
-        colour = _COLOURS[0] if mode.is_global else _COLOURS[1]
+        colour = COLOURS[0] if mode.is_global else COLOURS[1]
         if mode.kind in ("minimum", "maximum"):
             sign = -1.0 if result.maximise else 1.0
             _draw_ellipse(mode.x, 0.5 * result.temperature * np.linalg.inv(sign * mode.hessian), colour, ax)
@@ -70,7 +84,7 @@ def landscape(result: Result, problem: Problem, ax: Any = None) -> Any:
                 clip_on=False, zorder=5)  # fmt: skip
         text = "white" if mode.is_global else colour
         ax.annotate(str(rank), mode.x, color=text, fontsize=8, ha="center", va="center", zorder=6)
-    for is_global, colour in ((True, _COLOURS[0]), (False, _COLOURS[1])):
+    for is_global, colour in ((True, COLOURS[0]), (False, COLOURS[1])):
         label = "global mode" if is_global else "local mode"
         face = colour if is_global else "white"
         ax.plot([], [], linestyle="none", marker="o", color=colour, markerfacecolor=face, label=label)
@@ -81,7 +95,7 @@ def landscape(result: Result, problem: Problem, ax: Any = None) -> Any:
     return ax
 
 
-def _draw_contours(problem: Problem, ax: Any) -> None:
+def draw_contours(problem: Problem, ax: Any) -> None:
     low, high = problem.bounds.T
     axes = [np.linspace(a, b, _RESOLUTION) for a, b in zip(low, high, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
