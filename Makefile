@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check format benchmark clean
+.PHONY: demo test check format benchmark reproduce clean
 
 demo: .venv/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,10 @@ benchmark: .venv/test.stamp
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/all_modes.py --values
 	$(BIN)/python benchmarks/overhead.py
+
+# The paper's tables and figures at full size; what is there already is kept.
+reproduce: .venv/test.stamp
+	$(BIN)/allmodes reproduce all --keep --workers -1 --out docs
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
