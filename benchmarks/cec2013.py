@@ -3,17 +3,14 @@
     python benchmarks/cec2013.py --runs 10 --processes 2
     python benchmarks/cec2013.py --functions 6 8 12 --runs 3 --output results/
 
-Needs the package `ioh`, which has the functions. Two of its constants are not those of the competition and are put
-right here: the bounds of F5 (its second coordinate goes from -1.1 to 1.1) and the niche radius of F7 and F9 (0.2).
+Needs the package `ioh`, which has the functions.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from all_modes import commit
+from allmodes.problems import NichingProblem, cec2013
 
 ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 POSITION_SHARE = 0.1  # of the niche radius: how near a true optimum a point must be to count by position
-HIMMELBLAU = [[3.0, 2.0], [-2.805118086952745, 3.131312518250573], [-3.779310253377747, -3.283185991286170],
-              [3.584428340330492, -1.848126526964404]]  # fmt: skip
-CAMEL = [[0.0898420131, -0.7126564032], [-0.0898420131, 0.7126564032]]
 # Mean peak ratios of other programs, from the competition's published results.
 OTHERS = {
     "prototype": [1] * 11 + [0.950, 1, 0.917, 0.750, 0.722, 0.750, 0.667, 0.667, 0.500],
@@ -36,29 +31,6 @@ OTHERS = {
 }
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Niching:
-    """One function of the suite, to be maximised.
-
-    Attributes:
-        number: 1 to 20.
-        lower, upper: bounds (d,).
-        optima: positions of the global optima (n, d).
-        height: their value.
-        radius: optima are farther apart than this.
-        budget: evaluations of a run.
-    """
-
-    number: int
-    fun: Callable[[Floats], Floats]
-    lower: Floats
-    upper: Floats
-    optima: Floats
-    height: float
-    radius: float
-    budget: int
 
 
 class Report(NamedTuple):
@@ -87,43 +59,20 @@ class Score(NamedTuple):
     seconds: float
 
 
-def niching(number: int) -> Niching:
-    """F1 to F20."""
-    import ioh
-
-    problem = ioh.get_problem(1100 + number, 1)
-    lower, upper = np.array(problem.bounds.lb), np.array(problem.bounds.ub)
-    radius = float(getattr(problem, "rho", 0.01))
-    if number == 4:
-        optima = np.array(HIMMELBLAU)
-    elif number == 5:
-        optima, lower, upper = np.array(CAMEL), np.array([-1.9, -1.1]), np.array([1.9, 1.1])
-    else:
-        optima = np.array([solution.x for solution in problem.optima])
-    if number in (7, 9):
-        radius = 0.2
-    budget = 50_000 if number <= 5 else 200_000 if number in (6, 7, 10, 11, 12, 13) else 400_000
-
-    def fun(points: Floats) -> Floats:
-        return np.array(problem(points.tolist()))
-
-    return Niching(number, fun, lower, upper, optima, float(fun(optima).max()), radius, budget)
-
-
 # ---- solving
 
 
-def solve(problem: Niching, budget: int, seed: int, method: str, options: dict[str, Any]) -> Report:
+def solve(problem: NichingProblem, budget: int, seed: int, method: str, options: dict[str, Any]) -> Report:
     """One run: what allmodes.find_maxima does, with a look at what was dropped when something better was found."""
     from allmodes import ModeFinder
 
     begin = time.perf_counter()
     finder = ModeFinder(
-        list(zip(problem.lower, problem.upper, strict=True)), maximise=True, target="global", method=method,
+        problem.bounds, maximise=True, target="global", method=method,
         maxfev=budget, rng=seed, options=options,
     )  # fmt: skip
     while not finder.stop():
-        finder.tell_round(problem.fun(finder.ask()))
+        finder.tell_round(problem.objective.fun(finder.ask()))
     search, frame = finder._state.search, finder._state.frame
     archive, tie = search.archive, search.tie
     found_at = np.array([found.found_at for found in archive.found], dtype=float)
@@ -141,38 +90,27 @@ def solve(problem: Niching, budget: int, seed: int, method: str, options: dict[s
 # ---- counting
 
 
-def peaks_by_radius(problem: Niching, points: Floats, values: Floats, accuracy: float) -> int:
-    """The competition's count: good points that are farther than the niche radius from all better ones."""
-    seeds: list[Floats] = []
-    for i in np.argsort(-values, kind="stable"):
-        if abs(values[i] - problem.height) > accuracy or len(seeds) == len(problem.optima):
-            break
-        if all(np.linalg.norm(points[i] - seed) > problem.radius for seed in seeds):
-            seeds.append(points[i])
-    return len(seeds)
-
-
-def peaks_by_position(problem: Niching, points: Floats, values: Floats, accuracy: float) -> int:
+def peaks_by_position(problem: NichingProblem, points: Floats, values: Floats, accuracy: float) -> int:
     """How many of the true optima have a good point next to them."""
     good = points[np.abs(values - problem.height) <= accuracy]
     if not len(good):
         return 0
-    distance = np.linalg.norm(problem.optima[:, None] - good, axis=2).min(axis=1)
+    distance = np.linalg.norm(problem.modes[:, None] - good, axis=2).min(axis=1)
     return int((distance <= POSITION_SHARE * problem.radius).sum())
 
 
-def f1(problem: Niching, points: Floats, values: Floats, accuracy: float) -> float:
+def f1(problem: NichingProblem, points: Floats, values: Floats, accuracy: float) -> float:
     """Harmonic mean of the share of optima found and the share of reported points that are one each."""
-    peaks = peaks_by_radius(problem, points, values, accuracy)
-    return 2 * peaks / (len(problem.optima) + len(points)) if peaks else 0.0
+    peaks = problem.peaks(points, values, accuracy)
+    return 2 * peaks / (len(problem.modes) + len(points)) if peaks else 0.0
 
 
-def score(problem: Niching, report: Report, budget: int) -> Score:
+def score(problem: NichingProblem, report: Report, budget: int) -> Score:
     """All measures of one run."""
     is_final = np.isinf(report.dropped_at)
     points, values = report.points[is_final], report.values[is_final]
-    total = len(problem.optima)
-    by_radius = np.array([peaks_by_radius(problem, points, values, a) for a in ACCURACIES]) / total
+    total = len(problem.modes)
+    by_radius = np.array([problem.peaks(points, values, a) for a in ACCURACIES]) / total
     by_position = np.array([peaks_by_position(problem, points, values, a) for a in ACCURACIES]) / total
     finest = ACCURACIES[-1]
     times = np.unique(np.minimum(np.append(report.found_at, [0, budget]), budget))
@@ -185,7 +123,7 @@ def score(problem: Niching, report: Report, budget: int) -> Score:
     return Score(by_radius, by_position, static, dynamic / budget, report.used, last, report.seconds)
 
 
-def write(problem: Niching, report: Report, path: Path) -> None:
+def write(problem: NichingProblem, report: Report, path: Path) -> None:
     """The competition's file: "x1 x2 ... = value @ evaluations milliseconds action" for each point of the final set."""
     lines = []
     order = np.argsort(report.found_at, kind="stable")
@@ -198,7 +136,7 @@ def write(problem: Niching, report: Report, path: Path) -> None:
 
 def run(number: int, seed: int, factor: float, method: str, options: dict[str, Any], output: str) -> Score:
     """Solve and score one run, in any process."""
-    problem = niching(number)
+    problem = cec2013(number)
     budget = int(factor * problem.budget)
     report = solve(problem, budget, seed, method, options)
     if output:

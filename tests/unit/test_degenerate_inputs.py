@@ -374,3 +374,26 @@ def test_a_saddle_is_never_reported():
     )
     np.testing.assert_allclose(np.sort(positions(result)[:, 1]), [-1.0, 1.0], atol=1e-4)
     assert len(result.modes) == 2
+
+
+class TestGroundThatMisleads:
+    @pytest.mark.parametrize("seed", range(20))
+    def test_a_saddle_at_a_bound_is_no_minimum(self, seed):
+        """Without slope at the bound x1 = 0, and falling inward; the seeds include those that once took it for one."""
+
+        def fun(x):
+            return 10.0 * (x[0] - 0.3) ** 2 - 0.001 * x[1] ** 2 + 0.1 * x[1] ** 4
+
+        result = find_minima(fun, [(0, 1)] * 2, rng=seed, maxfev=3000)
+        (mode,) = result.modes
+        np.testing.assert_allclose(mode.x, [0.3, np.sqrt(0.005)], atol=1e-3)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_long_troughs_side_by_side_are_one_mode_each(self, seed):
+        """Points of one trough may be closer to the other trough than to each other."""
+
+        def fun(x):
+            return np.minimum(np.minimum(50 * (x[:, 0] - 0.2) ** 2, 0.1 + 50 * (x[:, 0] - 0.5) ** 2), 1.0)
+
+        result = find_minima(fun, [(0, 1)] * 2, rng=seed, maxfev=4000, vectorized=True)
+        np.testing.assert_allclose([mode.x[0] for mode in result.modes], [0.2, 0.5], atol=1e-4)

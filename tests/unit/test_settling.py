@@ -6,9 +6,10 @@ import pytest
 from allmodes.objective.bounds import Box
 from allmodes.strategy.archive import Archive, Found
 from allmodes.strategy.batch import Batch, Phase
+from allmodes.strategy.ends import KINDS
 from allmodes.strategy.geometry import closest, is_held
 from allmodes.strategy.search import Search
-from allmodes.strategy.settling import KINDS, Settling
+from allmodes.strategy.settling import Settling
 
 BOX = Box.make([(0, 1), (0, 1)])
 TOP = -np.diag([4.0, 2.0])

@@ -2,7 +2,9 @@
 
 from allmodes.problems.banana import banana
 from allmodes.problems.benchmark_problems import benchmark_problems
+from allmodes.problems.cec2013 import NichingProblem, cec2013
 from allmodes.problems.degenerate import degenerate
+from allmodes.problems.extension import pyramidal
 from allmodes.problems.gaussian_mixtures import asymmetric_mixture, mixture_objective, symmetric_mixture
 from allmodes.problems.himmelblau import himmelblau
 from allmodes.problems.needle_basins import needle_basins
@@ -15,15 +17,18 @@ from allmodes.problems.styblinski_tang import styblinski_tang, styblinski_tang_o
 from allmodes.problems.vincent import vincent
 
 __all__ = [
+    "NichingProblem",
     "Problem",
     "asymmetric_mixture",
     "banana",
     "benchmark_problems",
+    "cec2013",
     "degenerate",
     "himmelblau",
     "mixture_objective",
     "needle_basins",
     "posterior_mixture",
+    "pyramidal",
     "random_mixture",
     "rastrigin_funnels",
     "shubert",

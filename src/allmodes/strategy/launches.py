@@ -11,9 +11,10 @@ from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.storage import stored
 from allmodes.strategy.ascents import Ascents
 from allmodes.strategy.batch import Batch, Phase
+from allmodes.strategy.ends import FAILED, LOST, End
 from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
-from allmodes.strategy.settling import FAILED, LOST, End, Settling
+from allmodes.strategy.settling import Settling
 from allmodes.strategy.starts import BRIDGE, EVEN, GIVEN, SCREENED, Record, Sobol, Start, choose_starts, make_records
 from allmodes.strategy.strategy import Request, Strategy
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from allmodes.storage import stored
 from allmodes.strategy.archive import Found
 from allmodes.strategy.ascents import LAST_STEP
 from allmodes.strategy.batch import Batch, Phase
+from allmodes.strategy.ends import KINDS, LOST, End, Pillar
 from allmodes.strategy.geometry import closest, is_held, room
 from allmodes.strategy.search import Search
 
@@ -22,6 +22,8 @@ Rows = NDArray[np.intp]
 # differences of gradients and Hessians can be trusted to say; and as a share of the function's scale over the box.
 _LEVEL = (1e-2, 1e-2, 1e-5)
 _GENTLE = 0.1
+# A slope at a bound, as a share of the curvature upward, that may be an error: the rise would begin that close to it.
+_RIM = (1e-3, 1e-6, 1e-6)
 _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _PROBES = {  # of the box: how far directions that look level are probed, on both sides
     Phase.FLAT: np.array([0.003, -0.003, 0.03, -0.03]),
@@ -31,33 +33,6 @@ _CURVED = 3e-3  # a fall at the first probe, as a share of that at the second: 1
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
 _CLOSE = 0.01  # modes closer than this are told apart by values between them
 _HALFWAY = 0.95  # a bridge ends closer to both of its ends than they are to each other, by this factor
-KINDS = ("", "optimum", "boundary", "flat")
-
-
-@stored
-class Pillar(NamedTuple):
-    """A level point that waits for a bridge: whether a path at the same height leads from it to a mode."""
-
-    point: Array
-    value: float
-    gradient: Array
-    hessian: Array
-    mode: int
-    arm: int
-    cost: int
-
-
-LOST, FAILED = -1, -2  # ends that are no modes: a launch that went nowhere, or could not begin
-
-
-class End(NamedTuple):
-    """A launch that is over: its row (or -1 if it has none any more), kind of start, cost, mode (or LOST), if new."""
-
-    row: int
-    arm: int
-    cost: int
-    mode: int
-    is_new: bool = False
 
 
 @stored
@@ -107,12 +82,18 @@ class Settling:
     def _level_axes(self, k: int) -> Array:
         """Directions (n, d) in which the curvature looks like none."""
         batch = self.batch
-        held = is_held(self.search.box, batch.point[k], batch.gradient[k])
-        free = np.flatnonzero(~held)
+        free = np.flatnonzero(~self._held(k))
         eigenvalues, vectors = np.linalg.eigh(batch.hessian[k][np.ix_(free, free)])
-        axes = np.zeros((len(free), len(held)))
+        axes = np.zeros((len(free), self.search.box.d))
         axes[:, free] = vectors.T
         return axes[eigenvalues >= -self._gentle(k, eigenvalues)]
+
+    def _held(self, k: int) -> NDArray[np.bool_]:
+        """Coordinates at a bound, but for those with a slope that may be an error where the function rises inward."""
+        batch, search = self.batch, self.search
+        slope = np.abs(batch.gradient[k])
+        rim = _RIM[search.order] * np.maximum(np.diagonal(batch.hessian[k]), 0.0)
+        return is_held(search.box, batch.point[k], batch.gradient[k]) & (slope > rim)
 
     def _level(self, k: int, eigenvalues: Array) -> float:
         """Curvature that cannot be told from none."""
@@ -219,12 +200,12 @@ class Settling:
         """By the measured curvature; empty for a saddle."""
         search, batch = self.search, self.batch
         held = is_held(search.box, batch.point[k], batch.gradient[k])
-        free = np.flatnonzero(~held)
+        free = np.flatnonzero(~self._held(k))
         if not len(free):
             return "boundary"
         eigenvalues = np.linalg.eigvalsh(batch.hessian[k][np.ix_(free, free)])
         if eigenvalues[-1] > self._level(k, eigenvalues):
-            return ""
+            return "flat" if held[free].any() else ""  # at a bound values tell whether it rises inward
         if eigenvalues[-1] >= -self._gentle(k, eigenvalues):
             return "flat"
         return "boundary" if held.any() else "optimum"
@@ -237,6 +218,7 @@ class Settling:
         if len(archive):
             j, apart = closest(search, batch.point[k])
             level = np.array([found.kind == "flat" for found in archive.found])
+            level &= np.abs(archive.values - batch.value[k]) <= search.tie  # level ground has one height
             if KINDS[batch.kind[k]] == "flat" and level.any():
                 others = np.flatnonzero(level)
                 distance = np.abs(search.box.difference(archive.means[others], batch.point[k])).max(axis=1)
