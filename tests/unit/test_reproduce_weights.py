@@ -53,6 +53,15 @@ class TestWeights:
         _, outcome = small("weight-degenerate", 6)
         assert {row["row"] for row in outcome.table} == {"as printed", "50 times slower"}
 
+    def test_the_share_that_is_stated_for_the_last_temperature(self):
+        settings = experiment("weight-degenerate").settings
+        own = settings["settings"]
+        omega = own["omega_1"] / own["steps"] ** own["alpha"]
+        x = np.linspace(-2.0, 2.0, 400_001)
+        quartic, parabola = np.exp(-(x**4) / omega).sum(), np.exp(-(x**2) / omega).sum()
+        assert round(quartic / (quartic + parabola), 2) == 0.93
+        assert "= 0.93" in settings["text"]
+
     def test_a_picture_without_a_complete_run_says_so(self):
         found, outcome = small("weight-asym", 1, tolerance=1e-12)
         figure = Figure()

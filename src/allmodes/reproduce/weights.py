@@ -112,6 +112,7 @@ def _text(context: Context, theory: Floats) -> str:
         "are made from means drawn evenly in the box; the picture has the first one that tracks every mode, the table "
         "the mean weights over all that do. Limits computed from the Hessians at the modes, "
         f"best first: {limit}. The improved update rule is used, as in the authors' code."
+        f"\n\n{context.settings.get('text', '')}"
     )
 
 
