@@ -2,7 +2,7 @@
 
 from importlib.metadata import version as _version
 
-from allmodes import problems
+from allmodes import baselines, problems
 from allmodes.annealing import (
     Algorithm,
     control_variates,
@@ -34,6 +34,7 @@ __all__ = [
     "Status",
     "Trace",
     "anneal",
+    "baselines",
     "control_variates",
     "covariances",
     "estimators",

@@ -1,5 +1,6 @@
 """Objectives with known modes."""
 
+from allmodes.problems import gllim, hapke, mean_shift, metrics
 from allmodes.problems.banana import banana
 from allmodes.problems.benchmark_problems import benchmark_problems
 from allmodes.problems.cec2013 import NichingProblem, cec2013
@@ -24,7 +25,11 @@ __all__ = [
     "benchmark_problems",
     "cec2013",
     "degenerate",
+    "gllim",
+    "hapke",
     "himmelblau",
+    "mean_shift",
+    "metrics",
     "mixture_objective",
     "needle_basins",
     "posterior_mixture",

@@ -7,7 +7,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from allmodes.storage import stored
 from allmodes.strategy.screening import Screen
@@ -40,6 +39,8 @@ class Sobol:
         """The next point, in [0, 1)^d."""
         place = self.drawn % _BLOCK
         if place == 0:
+            from scipy.stats import qmc  # late: it is half of what importing the package would take
+
             engine = qmc.Sobol(self.d, seed=np.random.default_rng(self.seed))
             if self.drawn:
                 engine.fast_forward(self.drawn)
