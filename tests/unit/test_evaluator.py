@@ -239,10 +239,60 @@ def test_whatever_is_one_real_number_is_a_value(returned):
 
 
 @either_mode
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_an_interruption_passes_through(error, on_error):
-    with pytest.raises(error):
-        evaluator(raising(bowl, error()), on_error=on_error).evaluate(POINTS)
+def test_an_interruption_passes_through(on_error):
+    with pytest.raises(KeyboardInterrupt):
+        evaluator(raising(bowl, KeyboardInterrupt()), on_error=on_error).evaluate(POINTS)
+
+
+@either_way
+def test_sys_exit_is_a_failure(vectorized):
+    fun = raising(bowl, SystemExit(3))
+    with pytest.raises(SystemExit) as caught:
+        evaluator(fun, vectorized=vectorized).evaluate(POINTS)
+    assert "while evaluating" in caught.value.__notes__[0]
+    e = evaluator(fun, vectorized=vectorized, on_error="nan")
+    np.testing.assert_array_equal(np.isnan(e.evaluate(POINTS).value), ~GOOD)
+    assert [(failure.kind, failure.text) for failure in e.failures] == [("raised", "SystemExit: 3")]
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_what_was_finished_before_an_interruption_is_kept(order):
+    """Of a point that lacks a derivative nothing is: the last part that is called decides."""
+    given = [bowl, bowl_jac, bowl_hess][: order + 1]
+    given[-1] = raising(given[-1], KeyboardInterrupt())
+    e = evaluator(*given)
+    needs = (VALUE, GRADIENT, BOTH)[order]
+    with pytest.raises(KeyboardInterrupt):
+        e.evaluate(POINTS, needs)
+    rows, found = e.partial
+    np.testing.assert_array_equal(rows, np.arange(BAD))
+    np.testing.assert_array_equal(found.value, bowl(POINTS[rows]))
+    if order > 0:
+        np.testing.assert_array_equal(found.gradient, bowl_jac(POINTS[rows]))
+    assert (e.nfev, e.njev, e.nhev) == ((BAD, 0, 0), (6, BAD, 0), (6, 6, BAD))[order]
+    e.evaluate(POINTS[:BAD], needs)
+    assert e.partial is None
+
+
+def test_an_interruption_in_the_value_leaves_nothing_when_more_is_wanted():
+    e = evaluator(raising(bowl, KeyboardInterrupt()), bowl_jac)
+    with pytest.raises(KeyboardInterrupt):
+        e.evaluate(POINTS, GRADIENT)
+    assert len(e.partial.rows) == 0
+    assert e.partial.evaluation.gradient.shape == (0, 2)
+
+
+class MuteError(Exception):
+    """An exception that cannot even say what it is."""
+
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def test_an_exception_without_words_is_counted():
+    e = evaluator(raising(bowl, MuteError()), on_error="nan")
+    e.evaluate(POINTS)
+    assert e.failures[0].text == "MuteError: (no text: its own text raised ValueError)"
 
 
 @either_way
@@ -320,5 +370,11 @@ def test_a_hessian_that_is_not_symmetric_is_refused(on_error):
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="on_error is 'ignore'; wanted"):
         evaluator(on_error="ignore")
+    with pytest.raises(ValueError, match="timeout is 0"):
+        evaluator(timeout=0.0)
+    with pytest.raises(TypeError, match=r"retries is 1\.5"):
+        evaluator(retries=1.5)
+    with pytest.raises(ValueError, match="timeout is 1 and workers is 1: a call in this process cannot be ended"):
+        evaluator(timeout=1.0)
     with pytest.raises(ValueError, match="hessian needed, which this objective does not offer"):
         evaluator(jac=bowl_jac).evaluate(POINTS, HESSIAN)

@@ -15,7 +15,7 @@ from allmodes.objective import GRADIENT, HESSIAN
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
-from allmodes.objective.workers import Pool, open_pool, split
+from allmodes.objective.workers import Pace, Parcel, open_engine, open_pool
 
 BOTH = GRADIENT | HESSIAN
 BOX = Box.make([(-3, 3), (-3, 3)])
@@ -70,8 +70,9 @@ def assert_same(found, wanted):
 
 @pytest.fixture
 def no_joblib(monkeypatch):
-    for name in ("joblib", "joblib.externals", "joblib.externals.loky"):
+    for name in ("joblib", "joblib.externals", "joblib.externals.loky", "joblib.externals.cloudpickle", "cloudpickle"):
         monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("allmodes.objective.workers.local._spare", [])  # processes of loky that other tests left
 
 
 POOLS = {
@@ -143,7 +144,7 @@ def test_processes_of_the_standard_library():
     found = evaluator.evaluate(POINTS, GRADIENT)
     assert_same((found, evaluator), evaluate(1, fragile, GRADIENT, "nan", jac=wave_jac))
     evaluator.close()
-    with pytest.raises(RuntimeError, match="shutdown"):
+    with pytest.raises(RuntimeError, match="workers were given back"):
         evaluator.evaluate(POINTS)
 
 
@@ -181,10 +182,13 @@ def test_what_nobody_can_send_is_refused():
         evaluate(2, wave, args=(lock,))
 
 
-@pytest.mark.parametrize("workers", [0, -2, True, 1.5, "two", None])
+@pytest.mark.parametrize("workers", [0, -2, True, 1.5, "two", None, sys])
 def test_what_is_no_pool_is_refused(workers):
     with pytest.raises(ValueError, match=r"workers is .*; wanted 1, a number of processes"):
-        open_pool(workers, None)
+        open_engine(workers)
+    if workers is not sys:
+        with pytest.raises(ValueError, match=r"workers is .*; wanted 1, a number of processes"):
+            open_pool(workers, None)
 
 
 def test_one_worker_is_this_process():
@@ -192,20 +196,91 @@ def test_one_worker_is_this_process():
     assert open_pool(np.int64(1), None) is None
     everything = open_pool(-1, None)
     assert everything is None or everything.size > 1
+    assert open_engine(1) is None
+    assert open_engine(3).size == 3
 
 
-def test_points_are_split_to_serve_the_pool():
-    def sizes(size, batched, N=11):
-        chunks = split(Pool(map, size), POINTS[:N], batched)
-        np.testing.assert_array_equal(np.concatenate(chunks), POINTS[:N])
-        return [len(chunk) for chunk in chunks]
+def paced(per_point, per_message):
+    pace = Pace()
+    pace.note(GRADIENT, 10, 10 * per_point, 10 * per_point + per_message)
+    return pace
 
-    assert sizes(None, batched=False) == [1] * 11
-    assert sizes(3, batched=False) == [1] * 11
-    assert sizes(2, batched=False) == [2, 2, 2, 1, 1, 1, 1, 1]
-    assert sizes(None, batched=True) == [11]
-    assert sizes(2, batched=True) == [6, 5]
-    assert sizes(20, batched=True, N=3) == [1, 1, 1]
+
+def test_chunks_follow_from_the_measured_times():
+    """A message may cost a twentieth of the work it brings; all workers get equally much to do."""
+    assert paced(1e-2, 1e-3).sizes(40, 2, GRADIENT) == [2] * 20
+    assert paced(1e-3, 1e-3).sizes(100, 2, GRADIENT) == [17, 17, 17, 17, 16, 16]
+    assert paced(1.0, 1e-3).sizes(5, 2, GRADIENT) == [1] * 5
+    assert paced(1e-6, 1e-3).sizes(100, 4, GRADIENT) == [25] * 4
+    assert paced(1e-2, 10.0).sizes(1000, 2, GRADIENT) == [100] * 10  # at most a second of work is lost with a worker
+    assert paced(1e-3, 1e-3).sizes(50, None, GRADIENT) == [17, 17, 16]
+    assert Pace().sizes(3, 2, GRADIENT) == [1, 1, 1]
+    assert paced(0.0, 0.0).sizes(0, 2, GRADIENT) == []
+    assert sum(paced(0.0, 0.0).sizes(7, 2, GRADIENT)) == 7
+
+
+def test_the_cheapest_message_counts():
+    pace = paced(1e-3, 2.0)  # the first one started a process
+    pace.note(GRADIENT, 1, 1e-3, 2e-3)
+    pace.note(GRADIENT, 1, 1e-3, 5e-3)
+    assert pace.per_message == pytest.approx(1e-3)
+    assert not pace.knows(HESSIAN)
+
+
+def test_a_parcel_is_sent_once_and_then_called_by_name():
+    parcel = Parcel(np.zeros(100_000))
+    assert len(pickle.dumps(parcel.light)) < 200
+    with pytest.raises(Exception, match=parcel.name):  # it has not arrived yet
+        pickle.loads(pickle.dumps(parcel.light)).opened()
+    first = pickle.loads(pickle.dumps(parcel.heavy)).opened()
+    assert pickle.loads(pickle.dumps(parcel.light)).opened() is first
+    assert parcel.light.opened() is parcel.contents  # in the same process nothing is copied
+
+
+class Weighing(ThreadPoolExecutor):
+    """An executor that sends everything through pickle, as if to one other process, and weighs it."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.weights = []
+
+    def submit(self, function, task):
+        data = pickle.dumps((function, task))
+        self.weights.append(len(data))
+        function, task = pickle.loads(data)
+        return super().submit(function, task)
+
+
+def test_the_function_is_shipped_once_to_each_worker():
+    """100 batches of one point each: what the function needs travels once, a task weighs less than a kilobyte."""
+    engine = Weighing()
+    with Evaluator(Source.make(wave_of, args=(np.zeros(50_000),), box=BOX), workers=engine) as evaluator:
+        for point in np.tile(POINTS, (10, 1))[:100]:
+            np.testing.assert_array_equal(evaluator.evaluate(point[None]).value, [wave(point)])
+    heavy = [weight for weight in engine.weights if weight > 400_000]
+    assert len(heavy) == 1
+    assert max(weight for weight in engine.weights if weight not in heavy) < 1000
+    engine.shutdown()
+
+
+def wave_of(x, data):
+    return wave(x) + data[0]
+
+
+def test_a_worker_that_has_lost_the_function_gets_it_again(monkeypatch):
+    engine = Weighing()
+    with Evaluator(Source.make(wave, box=BOX), workers=engine) as evaluator:
+        evaluator.evaluate(POINTS)
+        monkeypatch.setattr("allmodes.objective.workers.parcel._arrived", {})  # as in a new process
+        np.testing.assert_array_equal(evaluator.evaluate(POINTS).value, wave(POINTS))
+    engine.shutdown()
+
+
+def test_threads_cannot_keep_a_time_limit():
+    with ThreadPoolExecutor(1) as executor, ThreadPool(1) as pool:
+        for workers in (executor, executor.map, pool, pool.map):
+            with pytest.raises(ValueError, match="timeout is 2 and workers are threads: a call in a thread cannot be"):
+                Evaluator(Source.make(wave, box=BOX), workers=workers, timeout=2.0)
 
 
 def test_a_source_keeps_its_compiled_code_when_it_comes_again():

@@ -1,0 +1,26 @@
+"""What a worker process of ours sees to: it leaves when its parent is gone, and leaves Ctrl-C to the parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+_LOOK = 0.5  # seconds between two looks at who the parent is
+_ORPHANED = 70  # exit status of a worker whose parent has died
+
+
+def guard(parent: int) -> None:
+    """Run first in every worker process; `parent` is the process it works for."""
+    if threading.current_thread() is threading.main_thread():
+        # A terminal sends Ctrl-C to all processes; the parent takes what is finished, then ends the workers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_watch, args=(parent,), name="allmodes-guard", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """End this process when it has become somebody else's: a killed parent cannot say goodbye."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(_ORPHANED)

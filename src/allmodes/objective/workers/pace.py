@@ -1,0 +1,51 @@
+"""How many points go out in one chunk: as few as keep the cost of a message small beside the work in it."""
+
+from __future__ import annotations
+
+import math
+
+from allmodes.objective.evaluation import Needs
+
+_SHARE = 0.05  # of the time of a chunk that its message may cost
+_MESSAGE = 1e-3  # seconds that a message costs, until one has been measured
+_LONGEST = 1.0  # seconds of work in one chunk: what a lost worker may take with it
+_LEAST = 1e-9  # seconds of an evaluation: the clock's own resolution, to divide by
+_MEMORY = 0.5  # share of the newest measurement in the running mean of the seconds per evaluation
+
+
+class Pace:
+    """Measured seconds per evaluation, for each set of derivatives, and per message."""
+
+    def __init__(self) -> None:
+        self.per_message: float | None = None
+        self._per_point: dict[Needs, float] = {}
+
+    def knows(self, needs: Needs) -> bool:
+        """Whether an evaluation of this kind has been timed."""
+        return needs in self._per_point
+
+    def note(self, needs: Needs, points: int, seconds: float, turnaround: float) -> None:
+        """A chunk came back: seconds of work in it, seconds from sending to receiving."""
+        now = max(seconds / points, _LEAST)
+        before = self._per_point.get(needs, now)
+        self._per_point[needs] = (1.0 - _MEMORY) * before + _MEMORY * now
+        cost = max(turnaround - seconds, 0.0)
+        self.per_message = cost if self.per_message is None else min(self.per_message, cost)
+
+    def sizes(self, N: int, workers: int | None, needs: Needs) -> list[int]:
+        """The sizes of the chunks of N points: all workers have equally much to do.
+
+        >>> pace = Pace()
+        >>> pace.note(frozenset(), points=1, seconds=0.01, turnaround=0.011)
+        >>> pace.sizes(6, 2, frozenset())
+        [2, 2, 1, 1]
+        """
+        if N == 0:
+            return []
+        message = _MESSAGE if self.per_message is None else self.per_message
+        work = min(message / _SHARE, _LONGEST)
+        most = max(1, math.ceil(work / self._per_point.get(needs, math.inf) - 0.5))
+        chunks = math.ceil(N / most)
+        if workers is not None:
+            chunks = min(N, workers * math.ceil(chunks / workers))
+        return [N // chunks + (i < N % chunks) for i in range(chunks)]
