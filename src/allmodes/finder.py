@@ -4,61 +4,37 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
+from allmodes.known import Known
 from allmodes.modes.coverage import estimate
 from allmodes.objective import Needs
-from allmodes.objective.evaluator import Evaluator
-from allmodes.objective.frame import Frame
-from allmodes.result import History, Result
+from allmodes.objective.evaluator import Evaluator, Failure
+from allmodes.result import Result
 from allmodes.round import Round, checked_told
-from allmodes.settings import Settings, prepare
+from allmodes.settings import prepare
+from allmodes.state import FinderState, Tally
 from allmodes.status import Status
-from allmodes.storage import stored
-from allmodes.strategy.search import Search
-from allmodes.strategy.strategy import Request, Strategy
+from allmodes.strategy.strategy import Request
 from allmodes.summary import build_result
 
 Array = NDArray[np.float64]
 
 _KIND = "mode finder"
 _ALL_FAILED = 100  # failures, for each coordinate and one more, without a single value before a search gives up
-_SIDES = ("lower", "upper", "periodic")
-
-
-@stored
-@dataclass
-class _State:
-    """Everything a search consists of: what is saved and loaded."""
-
-    settings: Settings
-    frame: Frame
-    search: Search
-    strategy: Strategy
-    round: Round
-    history: History = field(default_factory=History)
-    nit: int = 0
-    nfail: int = 0
-    njev: int = 0
-    nhev: int = 0
-    elapsed: float = 0.0
-    reason: str = ""
-    is_out_of_budget: bool = False
-    stopped: str = ""
-    stopped_status: int = 0
 
 
 class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, target, method, n_modes, maxfev, maxiter, maxtime, xtol, periodic, noise, polish, rng, names,
-            options: as in `find_minima`.
+        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, xtol, periodic, noise, polish, rng,
+            names, options: as in `find_minima`.
         jac, hess: whether you will tell gradients and Hessians.
         maximise: whether larger values are better.
 
@@ -77,6 +53,7 @@ class ModeFinder:
         bounds: Any = None,
         *,
         x0: Any = None,
+        warm_start: Any = None,
         jac: bool = False,
         hess: bool = False,
         maximise: bool = False,
@@ -99,8 +76,12 @@ class ModeFinder:
             n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
             polish=polish, rng=rng, names=names, options=options,
         )  # fmt: skip
-        self._state = _State(settings, frame, search, strategy, Round.empty(frame.box))
+        known = Known.of(warm_start, frame.box, settings.names)
+        self._state = FinderState(settings, frame, search, strategy, Round.empty(frame.box), known)
         self._begun = time.monotonic()
+        self._earlier = Tally()  # what evaluators of other processes have called
+        if len(known):
+            self._welcome(known.points, known.values, 0)
 
     # ---- asking and telling
 
@@ -129,19 +110,30 @@ class ModeFinder:
         round_.take(*told)
         others = round_.drain()
         if others is not None:
-            self._welcome(*others)
+            self._welcome(*others, 1)
         self._pass_on()
 
     def tell_round(self, value: Array, gradient: Array | None = None, hessian: Array | None = None) -> None:
-        """What came of all the points that `ask()` gave, in their order; for loops that check what they tell."""
+        """What came of the points that `ask` gave last, in their order; for loops that check what they tell."""
         self._state.round.fill(value, gradient, hessian)
         self._pass_on()
 
+    @property
+    def is_in_round(self) -> bool:
+        """Whether some points of a round are still to be told."""
+        return not self._state.round.is_told
+
     def _refill(self) -> None:
-        """The next round, when the last one is told."""
+        """The next round, when the last one is told; those of which everything is known are told at once."""
         state = self._state
-        if not state.round.is_told or self.stop():
-            return
+        while state.round.is_told and not self.stop():
+            self._begin_round()
+            if len(state.known) and not state.round.needs and not state.search.noise and len(state.round.points):
+                state.round.fill_free(*state.known.at(state.round.points, state.frame.box))
+                self._pass_on()
+
+    def _begin_round(self) -> None:
+        state = self._state
         with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
             request = state.strategy.ask()
         left = state.search.maxfev - state.search.nfev
@@ -167,7 +159,7 @@ class ModeFinder:
         state.njev += len(round_.value) * ("gradient" in round_.needs)
         state.nhev += len(round_.value) * ("hessian" in round_.needs)
         evaluation = state.frame.inward(round_.value, round_.gradient, round_.hessian)
-        self._note(round_.units, evaluation.value, round_.cost)
+        self._note(round_.units, evaluation.value, np.where(round_.is_free, 0, round_.cost))
         if round_.is_whole:
             with np.errstate(all="ignore"):
                 state.strategy.tell(evaluation)
@@ -177,19 +169,19 @@ class ModeFinder:
             state.search.nfev, state.frame.value(best) if np.isfinite(best) else np.nan, len(state.search.archive)
         )
 
-    def _welcome(self, points: Array, values: Array) -> None:
+    def _welcome(self, points: Array, values: Array, cost: int) -> None:
         """Points that were not asked for."""
         state = self._state
         inside = state.frame.inward(values).value
         units = state.frame.box.to_unit(points)
-        self._note(units, inside, 1)
+        self._note(units, inside, np.full(len(inside), cost))
         state.strategy.add_points(units, inside)
 
-    def _note(self, units: Array, inside: Array, cost: int) -> None:
-        """Count evaluations, remember the best."""
+    def _note(self, units: Array, inside: Array, cost: NDArray[np.intp]) -> None:
+        """Count evaluations, those that cost something; remember the best."""
         state, search = self._state, self._state.search
-        search.nfev += len(inside) * cost
-        state.nfail += int(np.isinf(inside).sum())
+        search.nfev += int(cost.sum())
+        state.nfail += int((np.isinf(inside) & (cost > 0)).sum())
         if len(inside):
             best = int(np.argmax(inside))
             if inside[best] > search.best_value:
@@ -229,7 +221,8 @@ class ModeFinder:
     @property
     def nfev(self) -> int:
         """Evaluations so far."""
-        return self._state.search.nfev
+        round_ = self._state.round
+        return self._state.search.nfev + len(round_.pending) * round_.cost
 
     @property
     def modes_found(self) -> int:
@@ -244,14 +237,24 @@ class ModeFinder:
         """What is found so far."""
         return build_result(self._state, self.stop())
 
+    def go_on_with(self, evaluator: Evaluator) -> None:
+        """Let an evaluator call the function as it was called before: by compiled code, if that is how it was."""
+        self._plain = evaluator.source
+        if self._earlier.is_compiled:
+            evaluator.source = evaluator.source.compiled(self._state.frame.box.D)
+
+    def count(self, evaluator: Evaluator) -> None:
+        """What the evaluator has called and seen fail, on top of what others did in earlier parts of the search."""
+        self._state.tally = self._earlier.plus(evaluator, evaluator.source is not self._plain)
+
     def result_with(self, evaluator: Evaluator) -> Result:
-        """The result, with the calls that the evaluator counted and the failures that it saw."""
+        """The result, with the calls that evaluators counted and the failures that they saw."""
+        self.count(evaluator)
+        tally = self._state.tally
+        failures = tuple(Failure(*failure) for failure in tally.failures)
+        result = self.result
         return replace(
-            self.result,
-            njev=evaluator.njev,
-            nhev=evaluator.nhev,
-            nfail=max(evaluator.nfail, self._state.nfail),
-            failures=tuple(evaluator.failures),
+            result, njev=tally.njev, nhev=tally.nhev, nfail=max(tally.nfail, result.nfail), failures=failures
         )
 
     def progress_text(self, elapsed: float) -> str:
@@ -268,31 +271,14 @@ class ModeFinder:
             f"new next: {100 * missing:.0f} %  < {left:.0f} s left"
         )
 
-    def check_same(self, other: ModeFinder, path: Any) -> None:
-        """Refuse to go on with a search that was asked for something else."""
-        ours, theirs = self._state, other._state
-        for name in ("method", "target", "names"):
-            if getattr(ours.settings, name) != getattr(theirs.settings, name):
-                found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
-                raise ValueError(
-                    f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another file."
-                )
-        same_box = all(
-            np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES
-        )
-        if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.search.order != theirs.search.order:
-            raise ValueError(f"{path} holds a search of another problem (bounds, sign or derivatives differ).")
-        ours.settings = theirs.settings  # budgets may have grown
-        ours.search.maxfev = theirs.settings.maxfev
-        ours.stopped, ours.is_out_of_budget = "", False
-
     # ---- saving
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, keeps_previous: bool = False) -> None:
         """Write the search to one file; `ModeFinder.load` goes on exactly there."""
         state = self._state
         state.elapsed, self._begun = self.elapsed, time.monotonic()
-        storage.save(path, state, kind=_KIND)
+        note = f"{self.nfev} evaluations, {self.modes_found} modes"
+        storage.save(path, state, kind=_KIND, note=note, settings=asdict(state.settings), keeps_previous=keeps_previous)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ModeFinder:
@@ -300,4 +286,5 @@ class ModeFinder:
         finder = cls.__new__(cls)
         finder._state = storage.load(path, kind=_KIND)
         finder._begun = time.monotonic()
+        finder._earlier = finder._state.tally
         return finder

@@ -7,11 +7,10 @@ import inspect
 import os
 import sys
 import time
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ParamSpec
 
+from allmodes.checkpoints import EVERY, Keeper, Pace, Signals, Terminated
 from allmodes.finder import ModeFinder
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
@@ -20,7 +19,6 @@ from allmodes.result import Result
 from allmodes.status import Status
 from allmodes.terminal import Line
 
-_CHECKPOINT_EVERY = 60.0  # seconds
 _OF_THE_FUNCTION = ("fun", "args", "jac", "hess", "vectorized")
 _OF_THE_LOOP = ("workers", "on_error", "callback", "progress", "checkpoint")
 
@@ -32,6 +30,7 @@ def find_minima(
     bounds: Any = None,
     *,
     x0: Any = None,
+    warm_start: Any = None,
     args: Any = (),
     jac: Any = None,
     hess: Any = None,
@@ -62,6 +61,9 @@ def find_minima(
         bounds: (lower, upper) for each coordinate, None or inf for open sides, or a scipy.optimize.Bounds. A
             coordinate open on both sides needs `x0`. No point outside is ever evaluated.
         x0: a point or points (n, d) to launch from first; they say where to look when there are no bounds.
+        warm_start: points whose values are known: a pair (x, values) of arrays (n, d) and (n,), a table with a column
+            for each of `names` (x0, x1, ...) and "fun", or an earlier Result. They are free: not counted, not evaluated
+            again (where values are all that is needed and fun is not noisy), and the search may launch from the best.
         args: further arguments of fun, jac and hess.
         jac: the gradient: a function; True if fun returns (value, gradient); "jax", "torch" or "autograd" if fun is
             written in it; "2-point" or None for differences of values.
@@ -86,15 +88,17 @@ def find_minima(
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         callback: called with the keyword intermediate_result after every round; True or StopIteration stops.
         progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds.
-        checkpoint: a file to which the search is saved now and then and at the end, and from which it goes on if it
-            exists: pass the same function and settings.
+        checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from
+            which it goes on exactly if it exists: pass the same function and settings. Evaluations that are in it are
+            not made again. The one before is kept with `.previous` after its name. A file that is damaged or not a
+            checkpoint is refused and left alone; one that cannot be written is a warning.
         names: of the coordinates, for tables and plots.
         options: "temperature" (of the weights), "width" (launches under way at once, at least), "patience" (launches
             without a new mode before the search ends), "checkpoint_every" (seconds).
 
     Returns:
         Result: `modes`, best first, and all that scipy.optimize.OptimizeResult has. Ctrl-C returns what is found so
-        far.
+        far, and so does SIGTERM if there is a checkpoint.
 
     >>> result = find_minima(lambda x: (x[0] ** 2 - 1) ** 2 + x[1] ** 2, [(-2, 2), (-2, 2)], rng=0)
     >>> sorted(round(float(mode.x[0]), 3) for mode in result.modes)
@@ -135,65 +139,64 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
     if given["callback"] is not None and not callable(given["callback"]):
         raise TypeError(f"callback is {given['callback']!r}; wanted a function of intermediate_result.")
     finder = ModeFinder(given["bounds"], jac=source.order > 0, hess=source.order > 1, maximise=maximise, **own)
-    keeper = _Keeper(given["checkpoint"], (own["options"] or {}).get("checkpoint_every", _CHECKPOINT_EVERY))
+    keeper = Keeper(given["checkpoint"], (own["options"] or {}).get("checkpoint_every", EVERY))
     finder = keeper.resumed(finder)
     if given["jac"] is True and given["hess"] == "2-point":
         finder.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
     line = Line(given["progress"] and sys.stderr.isatty())
-    with Evaluator(source, workers=given["workers"], on_error=given["on_error"]) as evaluator:
+    with (
+        Signals(takes_sigterm=keeper.path is not None) as signals,
+        Evaluator(source, workers=given["workers"], on_error=given["on_error"]) as evaluator,
+    ):
+        finder.go_on_with(evaluator)
+        is_alone = keeper.path is not None and type(given["workers"]) is int and given["workers"] == 1
+        pace = Pace(keeper.every if is_alone else None)
         try:
-            while not finder.stop():
-                points = finder.ask()
-                evaluation = evaluator.evaluate(points, finder.needs)
-                finder.tell_round(*evaluation)
-                _tell_others(finder, given["callback"], line)
-                keeper.save_now_and_then(finder)
-        except KeyboardInterrupt:
-            finder.end("interrupted from the keyboard", Status.INTERRUPTED)
+            _search(finder, evaluator, keeper, signals, pace, given["callback"], line)
+        except BaseException as error:
+            # What the evaluator had finished of the batch is to be told here.
+            if signals.is_whole:
+                keeper.save(finder, evaluator)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            why = "ended by SIGTERM" if isinstance(error, Terminated) else "interrupted from the keyboard"
+            kept = "" if keeper.path is None else f"; the same call goes on from {keeper.path}"
+            finder.end(why + kept, Status.INTERRUPTED)
+        else:
+            keeper.save(finder, evaluator)
         finally:
             line.close()
-        keeper.save(finder)
         return finder.result_with(evaluator)
 
 
-def _tell_others(finder: ModeFinder, callback: Callable[..., Any] | None, line: Line) -> None:
-    """The callback, which may stop the search, and the line on the terminal."""
-    line.show(finder.progress_text)
-    if callback is None:
-        return
+def _search(
+    finder: ModeFinder,
+    evaluator: Evaluator,
+    keeper: Keeper,
+    signals: Signals,
+    pace: Pace,
+    callback: Callable[..., Any] | None,
+    line: Line,
+) -> None:
+    """Ask, evaluate, tell, until the search is over. Rounds are evaluated in pieces when these are to be kept."""
+    while finder.is_in_round or not finder.stop():
+        points = finder.ask(pace.piece(evaluator))
+        source, begun = evaluator.source, time.monotonic()
+        evaluation = signals.during(evaluator.evaluate, points, finder.needs)
+        pace.took(len(points), time.monotonic() - begun)
+        finder.tell_round(*evaluation)
+        if finder.is_in_round:
+            evaluator.source = source  # one round, one code: compiled code may round differently
+        else:
+            line.show(finder.progress_text)
+            if callback is not None and signals.during(_asks_to_stop, callback, finder):
+                finder.end("the callback asked to stop", Status.STOPPED)
+        keeper.save_now_and_then(finder, evaluator)
+
+
+def _asks_to_stop(callback: Callable[..., Any], finder: ModeFinder) -> bool:
+    """Whether the callback, which sees the result so far, wants no more."""
     try:
-        is_over = callback(intermediate_result=finder.result) is True
+        return callback(intermediate_result=finder.result) is True
     except StopIteration:
-        is_over = True
-    if is_over:
-        finder.end("the callback asked to stop", Status.STOPPED)
-
-
-class _Keeper:
-    """Writes checkpoints, and resumes from one."""
-
-    def __init__(self, path: str | os.PathLike[str] | None, every: float) -> None:
-        self.path = None if path is None else Path(path)
-        self.every = every
-        self.last = time.monotonic()
-
-    def resumed(self, finder: ModeFinder) -> ModeFinder:
-        """The search in the file, if there is one and it is the same search."""
-        if self.path is None or not self.path.exists():
-            return finder
-        saved = ModeFinder.load(self.path)
-        saved.check_same(finder, self.path)
-        return saved
-
-    def save_now_and_then(self, finder: ModeFinder) -> None:
-        if self.path is not None and time.monotonic() - self.last >= self.every:
-            self.save(finder)
-
-    def save(self, finder: ModeFinder) -> None:
-        if self.path is None:
-            return
-        self.last = time.monotonic()
-        try:
-            finder.save(self.path)
-        except OSError as error:
-            warnings.warn(f"the checkpoint {self.path} could not be written: {error}", RuntimeWarning, stacklevel=2)
+        return True

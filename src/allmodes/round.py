@@ -27,6 +27,8 @@ class Round:
         needs: derivatives wanted.
         value, gradient, hessian: what was told, in the user's sign and coordinates.
         is_handed, is_known: for each point whether it was handed out, and told.
+        is_free: which were known before the search, and are no evaluations.
+        last: numbers of the points handed out last; all that are not told when none were.
         is_whole: False when the budget cut the round short.
         is_passed: whether the strategy has seen it.
         cost: evaluations of the function for each point.
@@ -45,6 +47,8 @@ class Round:
     is_passed: bool = False
     cost: int = 1
     others: list[tuple[Array, float]] = field(default_factory=list)
+    is_free: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    last: NDArray[np.intp] | None = field(default=None, metadata={"stored": False})
 
     @staticmethod
     def of(box: Box, request: Request, most: int) -> Round:
@@ -56,7 +60,7 @@ class Round:
             units, box.to_user(units), request.needs, np.full(N, np.nan),
             np.full((N, D), np.nan) if "gradient" in request.needs else None,
             np.full((N, D, D), np.nan) if "hessian" in request.needs else None,
-            nothing, nothing.copy(), len(request.points) <= most, N == 0,
+            nothing, nothing.copy(), len(request.points) <= most, N == 0, is_free=nothing.copy(),
         )  # fmt: skip
 
     @staticmethod
@@ -76,12 +80,29 @@ class Round:
         if n is not None:
             waiting = waiting[: whole_number("n", n, 1)]
         self.is_handed[waiting] = True
+        self.last = waiting
         return self.points[waiting]
 
+    @property
+    def pending(self) -> NDArray[np.intp]:
+        """Numbers of the points that were evaluated and that the strategy has not seen."""
+        return np.flatnonzero(self.is_known & ~self.is_free & (not self.is_passed))
+
     def fill(self, value: Array, gradient: Array | None, hessian: Array | None) -> None:
-        """All of the round, in its order."""
-        self.value, self.gradient, self.hessian = value, gradient, hessian
-        self.is_known[:] = True
+        """The points handed out last, in their order."""
+        rows = np.flatnonzero(~self.is_known) if self.last is None else self.last
+        if len(rows) == len(self.value):
+            self.value, self.gradient, self.hessian = value, gradient, hessian
+        else:
+            for own, told in ((self.value, value), (self.gradient, gradient), (self.hessian, hessian)):
+                if own is not None:
+                    own[rows] = told
+        self.is_known[rows] = True
+
+    def fill_free(self, is_free: NDArray[np.bool_], values: Array) -> None:
+        """Values that were known before the search."""
+        self.is_free, self.is_known = is_free, is_free.copy()
+        self.value[is_free] = values[is_free]
 
     def take(self, x: Array, value: Array, gradient: Array | None, hessian: Array | None) -> None:
         """Points in any order; those that were not asked for are kept apart. Refused as a whole or taken as a whole."""

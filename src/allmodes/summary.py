@@ -14,6 +14,7 @@ from allmodes.mixture.mixture import Mixture
 from allmodes.modes import coverage, laplace
 from allmodes.objective.frame import Frame
 from allmodes.result import History, Mode, Result, best_of
+from allmodes.round import Round
 from allmodes.settings import Settings
 from allmodes.status import Status
 from allmodes.strategy.archive import Found, precision
@@ -30,6 +31,7 @@ class State(Protocol):
     frame: Frame
     search: Search
     strategy: Strategy
+    round: Round
     history: History
     nit: int
     nfail: int
@@ -50,22 +52,41 @@ _REASONS = {
 
 
 def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...] = ()) -> Result:
-    """The result of a search as it stands."""
+    """The result of a search as it stands. What is told of a round that is not over counts, too."""
     search, frame, settings = state.search, state.frame, state.settings
     summary = summarise(search, frame, settings.options.get("temperature"), state.strategy.lost_launches)
     status = _status(state, reasons)
-    best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
-    is_beaten = search.noise == 0.0 and search.best_value > search.archive.best + search.tie
-    x, fun = best_of(() if is_beaten else summary.modes, best, frame.value(search.best_value), frame.box.D)
+    best, value, is_beaten = _best(state)
+    x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
     why = "; ".join(reasons.values())
     said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.strategy.account, why) if part)
+    pending = len(state.round.pending)
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev, njev=state.njev, nhev=state.nhev,
+        message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev + pending * state.round.cost,
+        njev=state.njev + pending * ("gradient" in state.round.needs),
+        nhev=state.nhev + pending * ("hessian" in state.round.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
-        nfail=state.nfail, failures=failures, history=state.history.copy(), mixture=summary.mixture,
-        method=settings.method, names=settings.names, maximise=frame.maximise,
+        nfail=state.nfail + int((~np.isfinite(state.round.value[state.round.pending])).sum()), failures=failures,
+        history=state.history.copy(), mixture=summary.mixture, method=settings.method, names=settings.names,
+        maximise=frame.maximise,
     )  # fmt: skip
+
+
+def _best(state: State) -> tuple[Array | None, float, bool]:
+    """The best point told so far, its value, and whether it beats every mode."""
+    search, frame, round_ = state.search, state.frame, state.round
+    best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
+    value = frame.value(search.best_value)
+    is_beaten = search.noise == 0.0 and search.best_value > search.archive.best + search.tie
+    rows = round_.pending[np.isfinite(round_.value[round_.pending])]
+    if len(rows):
+        row = rows[np.argmax(frame.sign * round_.value[rows])]
+        inside = frame.sign * (frame.factor or 1.0) * round_.value[row]
+        if inside > search.best_value:
+            best, value = round_.points[row], float(round_.value[row])
+            is_beaten = search.noise == 0.0 and inside > search.archive.best + search.tie
+    return best, value, bool(is_beaten)
 
 
 def _status(state: State, reasons: dict[str, str]) -> Status:

@@ -317,19 +317,21 @@ def test_a_file_holds_the_value(path):
 
 
 def test_the_header_is_readable_without_allmodes(path):
-    save(path, VALUE, kind="test", note="by hand")
+    save(path, VALUE, kind="test", note="by hand", settings={"maxfev": 3})
     with np.load(path, allow_pickle=False) as archive:
         header = json.loads(archive["header"].tobytes())
         assert set(archive.files) == {"header", "tree", "float64"}
         assert all(archive[name].dtype.kind != "O" for name in archive.files)
-    assert {name: header[name] for name in ("format", "format_version", "kind", "note", "numpy")} == {
+    assert {name: header[name] for name in ("format", "format_version", "kind", "note", "numpy", "settings")} == {
         "format": "allmodes state",
         "format_version": 1,
         "kind": "test",
         "note": "by hand",
         "numpy": np.__version__,
+        "settings": {"maxfev": 3},
     }
-    assert set(header) == {"format", "format_version", "kind", "note", "numpy", "allmodes", "sha256"}
+    about = {"format", "format_version", "kind", "note", "settings", "sha256"}
+    assert set(header) == about | {"allmodes", "numpy", "scipy", "python"}
 
 
 def test_an_old_file_is_replaced_only_by_a_whole_one(path, monkeypatch):

@@ -1,7 +1,7 @@
 """The loop inside `jax.lax.scan`: compiled, vmapped over replicates, ready for accelerators.
 
 Noise is drawn in the parent from NumPy generators, in the order in which the NumPy driver draws it, so that both
-drivers take the same steps for the same seed.
+drivers take the same steps for the same seed. Where JAX has several devices, replicates are shared out among them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from allmodes.arrays import Array, leaves, map_leaves
 from allmodes.engine.numpy_driver import Callback, diagnose, displacement, make_run, snapshot, wants_to_stop
@@ -71,6 +72,36 @@ def _chunks(plan: Plan, replicates: int) -> Iterator[_Chunk]:
         length = -(-(last - first) // pieces)
         for start in range(first, last, length):
             yield _Chunk(start, min(start + length, last), length, B)
+
+
+class _Devices:
+    """Shares replicates out among as many devices as they can be divided by; one device is left to JAX's defaults.
+
+    Args:
+        replicates: how many there are.
+    """
+
+    def __init__(self, replicates: int) -> None:
+        every = jax.local_devices()
+        self.count = max(n for n in range(1, len(every) + 1) if replicates % n == 0)
+        if self.count > 1:
+            mesh = jax.make_mesh(
+                (self.count,), ("replicates",), axis_types=(AxisType.Auto,), devices=every[: self.count]
+            )
+            self._first = NamedSharding(mesh, PartitionSpec("replicates"))
+            self._second = NamedSharding(mesh, PartitionSpec(None, "replicates"))
+            self._all = NamedSharding(mesh, PartitionSpec())
+
+    def carry(self, carry: _Carry) -> _Carry:
+        """Every replicate's state on its device."""
+        return carry if self.count == 1 else jax.device_put(carry, self._first)
+
+    def inputs(self, inputs: _Inputs) -> _Inputs:
+        """Noise (steps, H, ...) where the replicates are, settings everywhere."""
+        if self.count == 1:
+            return inputs
+        settings, is_active = jax.device_put((inputs.settings, inputs.is_active), self._all)
+        return _Inputs(jax.device_put(inputs.noise, self._second), settings, is_active)
 
 
 class JaxProgram:
@@ -135,19 +166,21 @@ class JaxProgram:
             recorders = [Recorder(plan) for _ in mixtures]
             for recorder, mixture in zip(recorders, mixtures, strict=True):
                 recorder.start(mixture)
-            carry = _Carry(
+            devices = _Devices(H)
+            begin = _Carry(
                 map_leaves(lambda *parts: jnp.asarray(np.stack(parts)), *mixtures),
                 jnp.full(H, _RUNNING),
                 jnp.zeros(H, dtype=int),
                 jnp.full(H, -jnp.inf),
                 jnp.full((H, plan.d), jnp.nan),
             )
+            carry = devices.carry(begin)
             status = Status.BUDGET_SPENT if plan.is_cut_short else Status.STEPS_DONE
             failures: dict[int, tuple[Status, Any]] = {}
             try:
                 for chunk in _chunks(plan, H):
                     inputs = self._inputs(chunk, rngs)
-                    before, (carry, seen) = carry, self._scan(carry, inputs)
+                    before, (carry, seen) = carry, self._scan(carry, devices.inputs(inputs))
                     ended = np.asarray(carry.end)  # waits for the result
                     self._record(recorders, chunk, carry, seen)
                     failures |= self._failures(before, carry, inputs, chunk)

@@ -1,15 +1,21 @@
 """One npz file: flat arrays, the tree that says what they are part of, and a JSON header.
 
-The header holds the format, the versions, what the file is and a checksum of all the rest.
+The header holds the format, the versions, what the file is, the settings it was made with and a checksum of all the
+rest. A file is written under another name and renamed when it is on the disk: there is a whole one at every moment.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
+import io
 import json
+import math
 import os
+import platform
 import secrets
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,9 +28,19 @@ from allmodes.storage.packing import Arrays, Tree, pack, unpack
 FORMAT = "allmodes state"
 FORMAT_VERSION = 1
 _ZIP = b"PK\x03\x04"  # how an npz file begins
+_NPY = ".npy"  # how its entries end
+_PREVIOUS = ".previous"
 
 
-def save(path: str | os.PathLike[str], value: Any, *, kind: str, note: str = "") -> None:
+def save(
+    path: str | os.PathLike[str],
+    value: Any,
+    *,
+    kind: str,
+    note: str = "",
+    settings: dict[str, Any] | None = None,
+    keeps_previous: bool = False,
+) -> None:
     """Write a value to one npz file. An old file stays whole until the new one is, whatever happens in between.
 
     Args:
@@ -32,24 +48,89 @@ def save(path: str | os.PathLike[str], value: Any, *, kind: str, note: str = "")
         value: anything `pack` takes.
         kind: what it is, in a word; `load` wants the same word.
         note: any text, kept in the header.
+        settings: what JSON can hold, kept in the header for those who read it without allmodes.
+        keeps_previous: whether the file that was there before stays, with `.previous` after its name.
     """
-    tree, arrays = pack(value)
-    arrays["tree"] = _as_bytes(tree)
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "kind": kind, "note": note}
-    header |= {"allmodes": importlib.metadata.version("allmodes"), "numpy": np.__version__}
-    header["sha256"] = _checksum(header, arrays)
+    readable = json.loads(json.dumps(settings or {}, default=repr), parse_constant=str)  # infinite numbers as words
+    content = _content(value, {"kind": kind, "note": note, "settings": readable})
     target = Path(os.path.realpath(path))  # a link stays a link
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {os.fspath(path)}: the directory {target.parent} does not exist.")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = _temporary(target)
     try:
         with open(temporary, "xb") as file:
-            np.savez(file, header=_as_bytes(header), **arrays)  # type: ignore[arg-type]
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if keeps_previous and target.exists():
+            _keep(target)
         os.replace(temporary, target)
+        _sync_directory(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def previous_path(path: str | os.PathLike[str]) -> Path:
+    """Where `save` keeps the file before the last."""
+    target = Path(os.path.realpath(path))
+    return target.with_name(target.name + _PREVIOUS)
+
+
+def clear_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove what processes that were killed while they wrote this file have left behind."""
+    target = Path(os.path.realpath(path))
+    digits = "[0-9a-f]" * 8
+    for name in (target.name, target.name + _PREVIOUS):
+        for leftover in target.parent.glob(f".{_literal(name)}.{digits}.tmp"):
+            with contextlib.suppress(OSError):  # another process was quicker, or it is not ours to remove
+                leftover.unlink()
+
+
+def _literal(name: str) -> str:
+    """A name in which nothing stands for anything else in `glob`."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _content(value: Any, about: Tree) -> memoryview:
+    """The bytes of the file."""
+    tree, arrays = pack(value)
+    arrays["tree"] = _as_bytes(tree)
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, **about}
+    header |= {name: importlib.metadata.version(name) for name in ("allmodes", "scipy")}
+    header |= {"numpy": np.__version__, "python": platform.python_version()}
+    header["sha256"] = _checksum(header, arrays)
+    buffer = io.BytesIO()
+    np.savez(buffer, header=_as_bytes(header), **arrays)  # type: ignore[arg-type]
+    return buffer.getbuffer()
+
+
+def _temporary(target: Path) -> Path:
+    """Beside the target: only within one file system is renaming one step."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+
+
+def _keep(target: Path) -> None:
+    """Give the file its other name, too: there is never a moment without it under the first one."""
+    previous = previous_path(target)
+    other = _temporary(previous)
+    try:
+        try:
+            os.link(target, other)
+        except OSError:  # a file system without links
+            shutil.copyfile(target, other)
+        os.replace(other, previous)
+    finally:
+        other.unlink(missing_ok=True)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Have the new name on the disk; where directories cannot be opened that is the system's own business."""
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def load(path: str | os.PathLike[str], *, kind: str) -> Any:
@@ -75,18 +156,43 @@ def _read(file: Any) -> tuple[Tree, Arrays]:
     """The header and the arrays; a header alone if its format is newer than this one."""
     if file.read(len(_ZIP)) != _ZIP or not zipfile.is_zipfile(file):
         raise ValueError("found something else than an npz file, or a part of one.")
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as archive:
-        packed = [info.filename for info in archive.zip.infolist() if info.compress_type != zipfile.ZIP_STORED]
-        if packed:  # a small file could unfold to any size
-            raise ValueError(f"found the compressed entry {packed[0]}; allmodes does not compress.")
-        if "header" not in archive.files:
-            raise ValueError(f"found no header, only {archive.files}.")
-        header = json.loads(archive["header"].tobytes())
+    with zipfile.ZipFile(file) as archive:
+        entries = {info.filename.removesuffix(_NPY): info for info in archive.infolist()}
+        _check_sizes(archive, os.fstat(file.fileno()).st_size)
+        if "header" not in entries:
+            raise ValueError(f"found no header, only {list(entries)}.")
+        header = json.loads(_array(archive, entries.pop("header")).tobytes())
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise ValueError("found a header of another format.")
-        names = [] if _is_newer(header) else [name for name in archive.files if name != "header"]
-        return header, {name: archive[name] for name in names}
+        names = () if _is_newer(header) else entries
+        return header, {name: _array(archive, entries[name]) for name in names}
+
+
+def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
+    """Refuse a small file that would unfold to a large one, before anything of it is read."""
+    for info in archive.infolist():
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise ValueError(f"found the compressed entry {info.filename}; allmodes does not compress.")
+    declared = sum(info.file_size for info in archive.infolist())
+    if declared > size:
+        raise ValueError(f"found entries that claim {declared} bytes in a file of {size}.")
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """The array in one entry; never one of objects, and never one larger than the entry."""
+    content = io.BytesIO(archive.read(info))
+    version = np.lib.format.read_magic(content)
+    if version != (1, 0):  # what NumPy writes for all headers of less than 64 kB
+        raise ValueError(f"found the entry {info.filename} in version {version} of the npy format.")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(content)
+    if dtype.hasobject:
+        raise ValueError(f"found pickled objects in {info.filename}; they are never read (allow_pickle=False).")
+    wanted = math.prod(shape) * dtype.itemsize
+    found = info.file_size - content.tell()
+    if wanted != found:
+        raise ValueError(f"found {found} bytes in {info.filename}, which claims {wanted}.")
+    content.seek(0)
+    return np.lib.format.read_array(content, allow_pickle=False)
 
 
 def _is_newer(header: Tree) -> bool:

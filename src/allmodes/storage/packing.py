@@ -185,6 +185,7 @@ class _Unpacker:
         self.objects = objects
         self.pools = arrays
         self.made: dict[int, Any] = {}
+        self.left = {name: pool.size for name, pool in arrays.items()}  # numbers that no array has been made of
 
     def value(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -199,7 +200,11 @@ class _Unpacker:
 
     def array(self, content: list[Any]) -> NDArray[Any]:
         name, offset, shape, order = content
-        flat = self.pools[name][offset : offset + math.prod(shape)]
+        size = math.prod(shape)
+        self.left[name] -= size
+        if self.left[name] < 0:  # every number belongs to one array: a file cannot grow in memory
+            raise ValueError(f"the arrays of {name} are together larger than what is stored of them.")
+        flat = self.pools[name][offset : offset + size]
         return flat.reshape(shape, order=order).astype(name, order=order)  # a copy: owns its memory
 
     def named(self, content: list[Any]) -> Any:

@@ -1,0 +1,213 @@
+"""Long runs: the search is kept in a file, and what ends a process ends the search in good order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from allmodes import storage
+from allmodes.finder import ModeFinder
+from allmodes.objective.evaluator import Evaluator
+
+EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
+_PIECE = 1.0  # seconds that the points given to this process at once may take: what Ctrl-C can lose
+_SIDES = ("lower", "upper", "periodic")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, raised where Ctrl-C would be."""
+
+
+class Keeper:
+    """Writes checkpoints, and resumes from one.
+
+    Args:
+        path: the file, or None to keep nothing.
+        every: seconds between two checkpoints.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, every: float) -> None:
+        self.path = None if path is None else Path(path)
+        self.every = every
+        self.last = time.monotonic()
+        self.has_warned = False
+
+    def resumed(self, finder: ModeFinder) -> ModeFinder:
+        """The search in the file, if there is one and it is the same search; otherwise this one, saved."""
+        if self.path is None:
+            return finder
+        directory = Path(os.path.realpath(self.path)).parent
+        if not directory.is_dir():
+            raise FileNotFoundError(f"checkpoint is {self.path}; the directory {directory} does not exist. Make it.")
+        storage.clear_leftovers(self.path)
+        if not self.path.exists():
+            self._write(finder)  # what cannot be stored is found out now, not after an hour
+            return finder
+        try:
+            saved = ModeFinder.load(self.path)
+        except ValueError as error:
+            raise ValueError(f"{error} {self._advice()}") from error
+        take_over(saved, finder, self.path)
+        return saved
+
+    def _advice(self) -> str:
+        """What to do about a file that cannot be read."""
+        assert self.path is not None
+        previous = storage.previous_path(self.path)
+        try:
+            nfev = ModeFinder.load(previous).nfev
+        except (OSError, ValueError):
+            return "The file is left as it is: move it away, or pass another checkpoint, to begin anew."
+        return (
+            f"The file is left as it is. The one before it, {previous}, is whole ({nfev} evaluations): copy it over "
+            "this one to go on from there, or pass another checkpoint to begin anew."
+        )
+
+    def save_now_and_then(self, finder: ModeFinder, evaluator: Evaluator) -> None:
+        if self.path is not None and time.monotonic() - self.last >= self.every:
+            self.save(finder, evaluator)
+
+    def save(self, finder: ModeFinder, evaluator: Evaluator) -> None:
+        """Write the search; that it could not be written is a warning: the run goes on."""
+        if self.path is not None:
+            finder.count(evaluator)
+            self._write(finder)
+
+    def _write(self, finder: ModeFinder) -> None:
+        assert self.path is not None
+        self.last = time.monotonic()
+        try:
+            finder.save(self.path, keeps_previous=True)
+        except OSError as error:
+            if not self.has_warned:  # once for every trouble, not every minute of it
+                self.has_warned = True
+                warnings.warn(
+                    f"the checkpoint {self.path} could not be written: {error}. The search goes on without; what was "
+                    "written before is still there. Make room or give it another place.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        else:
+            self.has_warned = False
+
+
+def take_over(saved: ModeFinder, asked: ModeFinder, path: Any) -> None:
+    """Give a saved search the budgets that are asked for now; refuse if it was asked for something else."""
+    ours, theirs = saved._state, asked._state
+    for name in ("method", "target", "names"):
+        found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
+        if found != wanted:
+            raise ValueError(f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another file.")
+    same_box = all(np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES)
+    if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.search.order != theirs.search.order:
+        raise ValueError(
+            f"{path} holds a search of another problem (bounds, sign or derivatives differ). Use another file."
+        )
+    ours.settings = theirs.settings  # budgets may have grown
+    ours.search.maxfev = theirs.settings.maxfev
+    ours.stopped, ours.is_out_of_budget = "", False
+
+
+class Pace:
+    """How many points this process evaluates before it looks up: about a second's work, so that little can be lost.
+
+    Only for functions of one point: one that takes a batch may round differently in batches of other sizes.
+
+    Args:
+        seconds: that a piece may take; None for whole rounds.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = None if seconds is None else min(seconds, _PIECE)
+        self.size = 1
+
+    def piece(self, evaluator: Evaluator) -> int | None:
+        """Points of the next piece; None for all of the round."""
+        if self.seconds is None or any(part.batched for part in evaluator.source.parts):
+            return None
+        return self.size
+
+    def took(self, points: int, seconds: float) -> None:
+        """Learn from a piece. Sizes grow slowly: one quick evaluation does not promise another."""
+        if self.seconds is not None and points:
+            fitting = self.seconds * points / max(seconds, 1e-9)
+            self.size = int(max(1, min(2 * self.size, fitting)))
+
+
+class Signals:
+    """Lets Ctrl-C, and SIGTERM if wanted, through only where the search is whole: while the user's functions run.
+
+    In between they wait: a search that is interrupted in the middle of a change could not go on exactly. Handlers are
+    set in the main thread alone and put back at the end; a handler of the user is called then.
+
+    Args:
+        takes_sigterm: whether SIGTERM ends the search.
+    """
+
+    def __init__(self, takes_sigterm: bool) -> None:
+        self.wanted = [signal.SIGINT, signal.SIGTERM] if takes_sigterm else [signal.SIGINT]
+        self.previous: dict[int, Any] = {}
+        self.received: int | None = None
+        self.is_open = False
+        self.is_whole = False  # whether the exception that ends the search came while the search was whole
+        self.process = os.getpid()
+
+    def __enter__(self) -> Signals:
+        if threading.current_thread() is threading.main_thread():
+            for number in self.wanted:
+                previous = signal.getsignal(number)
+                if _is_replaceable(number, previous):
+                    self.previous[number] = previous
+                    signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, previous in self.previous.items():
+            signal.signal(number, previous)
+        previous = self.previous.get(self.received or 0)
+        if callable(previous) and previous is not signal.default_int_handler:
+            previous(self.received, None)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self.process:  # a fork of this process, which has no search to end
+            signal.signal(number, self.previous[number])
+            os.kill(os.getpid(), number)
+            return
+        self.received = number
+        if self.is_open:
+            self._raise()
+
+    def _raise(self) -> None:
+        self.is_open = False  # once is enough
+        raise Terminated if self.received == signal.SIGTERM else KeyboardInterrupt
+
+    def during(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a function of the user, which signals may interrupt."""
+        try:
+            self.is_open = True
+            if self.received is not None:
+                self._raise()
+            return function(*args, **kwargs)
+        except BaseException:
+            self.is_whole = True
+            raise
+        finally:
+            self.is_open = False
+
+
+def _is_replaceable(number: int, handler: Any) -> bool:
+    """For SIGINT Python's own handler, or the one of a search around this one; for SIGTERM all but none and ignored."""
+    if isinstance(getattr(handler, "__self__", None), Signals):
+        return True
+    if number == signal.SIGINT:
+        return handler is signal.default_int_handler
+    return handler is not None and handler is not signal.SIG_IGN
