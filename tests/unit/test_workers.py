@@ -207,23 +207,25 @@ def paced(per_point, per_message):
 
 
 def test_chunks_follow_from_the_measured_times():
-    """A message may cost a twentieth of the work it brings; all workers get equally much to do."""
-    assert paced(1e-2, 1e-3).sizes(40, 2, GRADIENT) == [2] * 20
-    assert paced(1e-3, 1e-3).sizes(100, 2, GRADIENT) == [17, 17, 17, 17, 16, 16]
+    """A message may cost a small share of the work it brings; all workers get equally much to do."""
+    assert paced(1e-2, 1e-3).sizes(40, 2, GRADIENT) == [3] * 12 + [2] * 2
+    assert paced(1e-3, 1e-3).sizes(100, 2, GRADIENT) == [25] * 4
     assert paced(1.0, 1e-3).sizes(5, 2, GRADIENT) == [1] * 5
     assert paced(1e-6, 1e-3).sizes(100, 4, GRADIENT) == [25] * 4
     assert paced(1e-2, 10.0).sizes(1000, 2, GRADIENT) == [100] * 10  # at most a second of work is lost with a worker
-    assert paced(1e-3, 1e-3).sizes(50, None, GRADIENT) == [17, 17, 16]
+    assert paced(1e-3, 1e-3).sizes(50, None, GRADIENT) == [25, 25]
     assert Pace().sizes(3, 2, GRADIENT) == [1, 1, 1]
     assert paced(0.0, 0.0).sizes(0, 2, GRADIENT) == []
     assert sum(paced(0.0, 0.0).sizes(7, 2, GRADIENT)) == 7
 
 
-def test_the_cheapest_message_counts():
-    pace = paced(1e-3, 2.0)  # the first one started a process
-    pace.note(GRADIENT, 1, 1e-3, 2e-3)
-    pace.note(GRADIENT, 1, 1e-3, 5e-3)
+def test_times_are_means_and_waiting_is_not_the_message():
+    pace = paced(1e-3, 1e-3)
+    pace.note(GRADIENT, 1, 3e-3, turnaround=None)  # it waited behind another one
     assert pace.per_message == pytest.approx(1e-3)
+    pace.note(GRADIENT, 1, 2e-3, turnaround=8e-3)
+    assert pace.per_message == pytest.approx(2e-3)
+    assert pace.sizes(1000, None, GRADIENT) == Pace.sizes(paced(2e-3, 2e-3), 1000, None, GRADIENT)
     assert not pace.knows(HESSIAN)
 
 

@@ -37,11 +37,12 @@ class Piece:
 
 @dataclass(frozen=True)
 class Flight:
-    """A piece on its way."""
+    """A piece on its way, and whether a worker was free for it."""
 
     piece: Piece
     future: Any
     sent: float
+    was_free: bool
 
 
 class Dispatch:
@@ -90,9 +91,10 @@ class Dispatch:
                 self._watch()
         except BaseException:
             self._receive_what_is_there()
-            raise
-        finally:
             self.engine.abandon(list(self._flying))
+            self.engine.abort()
+            raise
+        self.engine.abandon(list(self._flying))  # nobody needs them: an exception comes before them
         return joined(self._finished, len(self.points), self.points.shape[1], self.needs)
 
     @property
@@ -154,7 +156,8 @@ class Dispatch:
             if is_loss(error):
                 explain(error)
             raise
-        self._flying[future] = Flight(piece, future, time.monotonic())
+        was_free = self.engine.size is not None and len(self._flying) < self.engine.size
+        self._flying[future] = Flight(piece, future, time.monotonic(), was_free)
         future.add_done_callback(self._events.put)
 
     # ---- what comes back
@@ -205,7 +208,8 @@ class Dispatch:
         began = self.engine.began(future) or flight.sent
         self.engine.done(future, None)
         if reply.status == DONE and reply.batch is not None:
-            self.pace.note(self.needs, len(flight.piece.rows), reply.seconds, self._last_event - began)
+            turnaround = self._last_event - began if flight.was_free else None
+            self.pace.note(self.needs, len(flight.piece.rows), reply.seconds, turnaround)
             self._keep(flight.piece.rows, reply.batch)
         elif reply.status == MISSING:
             self._submit(flight.piece, carry=True)

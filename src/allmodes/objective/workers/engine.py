@@ -61,6 +61,9 @@ class Engine(Protocol):
     def abandon(self, futures: list[Any]) -> None:
         """Give up tasks."""
 
+    def abort(self) -> None:
+        """Something ended a batch: let no process of ours live on."""
+
     def close(self) -> None:
         """Give back what was opened."""
 

@@ -70,6 +70,9 @@ class Foreign:
             with contextlib.suppress(Exception):  # some cannot be cancelled
                 future.cancel()
 
+    def abort(self) -> None:
+        """Nothing: the processes are the user's."""
+
     def close(self) -> None:
         """Nothing: it is the user's."""
 

@@ -76,6 +76,11 @@ class Processes:
             if future in self._running:
                 self.kill(future)
 
+    def abort(self) -> None:
+        self._running.clear()
+        for slot in self._slots:
+            slot.kill()
+
     def close(self) -> None:
         """Busy processes are ended, the others kept for the next search for a while."""
         self._is_closed = True

@@ -23,6 +23,8 @@ _WANTED = (
 
 def open_engine(workers: Any, timeout: float | None = None) -> Engine | None:
     """The engine of what the user passed as workers; None for this process alone."""
+    if isinstance(workers, (Processes, Foreign)):
+        return workers
     if is_count(workers):
         n = count(workers)
         if n == 1 and timeout is None:

@@ -1,0 +1,123 @@
+"""What workers give and what they cost: evaluations per second of a function that sleeps, for every engine.
+
+    python benchmarks/workers.py                       # serial, loky, and dask and ray if they are installed
+    python benchmarks/workers.py --engines serial loky
+
+Ray listens on every address and asks the network for its own; give it a network with nothing but the loopback:
+
+    unshare --map-root-user --net sh -c 'ip link set lo up; python benchmarks/workers.py'
+
+Batches are as wide as a search makes them late on. The first, in which processes start and chunks are measured, is
+reported as the start; of the others the best counts. Efficiency is the speed-up over serial for each worker; overhead
+is the time of a worker for an evaluation beyond that of serial.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from all_modes import commit
+from allmodes.objective.bounds import Box
+from allmodes.objective.derivatives import Source
+from allmodes.objective.evaluator import Evaluator
+from allmodes.objective.workers.local import Processes
+
+# Seconds that an evaluation sleeps, points in a batch: about a second of work in each.
+SIZES = {1e-3: 512, 1e-2: 128, 1e-1: 16}
+REPEATS = 5
+WORKERS = (1, 2)
+
+
+@contextlib.contextmanager
+def serial(n: int) -> Iterator[Any]:
+    yield 1
+
+
+@contextlib.contextmanager
+def loky(n: int) -> Iterator[Any]:
+    yield Processes(n)
+
+
+@contextlib.contextmanager
+def dask(n: int) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            host="127.0.0.1", n_workers=n, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextlib.contextmanager
+def ray(n: int) -> Iterator[Any]:
+    import ray as engine
+
+    engine.init(
+        num_cpus=n, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level="ERROR"
+    )
+    try:
+        yield engine
+    finally:
+        engine.shutdown()
+
+
+ENGINES = {"serial": serial, "loky": loky, "dask": dask, "ray": ray}
+PACKAGES = {"loky": "joblib", "dask": "distributed", "ray": "ray"}
+
+
+def installed() -> list[str]:
+    """The engines that can be measured here."""
+    return [name for name in ENGINES if name not in PACKAGES or importlib.util.find_spec(PACKAGES[name])]
+
+
+def measure(workers: Any, seconds: float, N: int) -> tuple[float, float]:
+    """Seconds of the first batch beyond the best one, and of the best one."""
+    points = np.random.default_rng(0).uniform(size=(N, 2))
+
+    def fun(x: Any) -> float:
+        time.sleep(seconds)
+        return float(x.sum())
+
+    times = []
+    with Evaluator(Source.make(fun, box=Box.make([(0, 1), (0, 1)])), workers=workers) as evaluator:
+        for _ in range(1 + REPEATS):
+            began = time.perf_counter()
+            evaluator.evaluate(points)
+            times.append(time.perf_counter() - began)
+    return times[0] - min(times[1:]), min(times[1:])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=installed())
+    engines = parser.parse_args().engines
+    print(f"commit {commit()}, best of {REPEATS} batches\n")
+    print("| ms | engine | workers | evaluations/s | speed-up | efficiency | overhead, ms per evaluation | start, s |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    alone = {seconds: measure(1, seconds, N)[1] for seconds, N in SIZES.items()}
+    for name in engines:
+        for n in WORKERS if name != "serial" else WORKERS[:1]:
+            for seconds, N in SIZES.items():
+                with ENGINES[name](n) as workers:
+                    start, best = measure(workers, seconds, N) if name != "serial" else (0.0, alone[seconds])
+                gain = alone[seconds] / best
+                overhead = 1e3 * (n * best - alone[seconds]) / N
+                print(
+                    f"| {1e3 * seconds:.0f} | {name} | {n} | {N / best:.1f} | {gain:.2f} | {100 * gain / n:.0f} % "
+                    f"| {overhead:.2f} | {start:.1f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
