@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -146,10 +147,10 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
-def run_here(code, *before):
+def run_here(code, *before, python=(sys.executable,)):
     path = os.pathsep.join([str(HERE), *sys.path])
     given = os.environ | {"PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"}
-    return subprocess.run([*before, sys.executable, "-c", code], env=given, capture_output=True, text=True, timeout=120)
+    return subprocess.run([*before, *python, "-c", code], env=given, capture_output=True, text=True, timeout=120)
 
 
 def test_a_search_in_a_forked_process():
@@ -176,6 +177,19 @@ print("all well")
 ALONE = ("unshare", "--map-root-user", "--net")  # a network of its own, in which there is the loopback alone
 
 
+MPI = """
+from mpi4py.futures import MPIPoolExecutor
+from misbehaviour import KINDS, check
+from test_engines import assert_same, search
+with MPIPoolExecutor() as pool:
+    assert_same(search(), search(pool))
+    for kind in KINDS.keys() - {"kills"}:  # MPI ends the whole job when a process dies
+        check(kind, pool, batches=1)
+print("all well")
+"""
+MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+
+
 def can_be_alone():
     try:
         return subprocess.run([*ALONE, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
@@ -187,4 +201,13 @@ if has("ray") and can_be_alone():
 
     def test_ray_in_a_network_of_its_own():
         done = run_here(RAY, *ALONE)
+        assert "all well" in done.stdout, done.stderr
+
+
+if has("mpi4py") and MPIEXEC and can_be_alone():
+
+    def test_mpi_in_a_network_of_its_own():
+        command = f'ip link set lo up; exec {MPIEXEC} --allow-run-as-root --oversubscribe -n 3 "$@"'
+        python = (sys.executable, "-m", "mpi4py.futures")
+        done = run_here(MPI, *ALONE, "sh", "-c", command, "mpiexec", python=python)
         assert "all well" in done.stdout, done.stderr

@@ -4,7 +4,7 @@ import pickle
 import sys
 import threading
 import types
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
 
 import jax.numpy as jnp
@@ -189,6 +189,30 @@ def test_what_is_no_pool_is_refused(workers):
     if workers is not sys:
         with pytest.raises(ValueError, match=r"workers is .*; wanted 1, a number of processes"):
             open_pool(workers, None)
+
+
+class NoExecutor:
+    """Something with a method submit that returns what it wants."""
+
+    def submit(self, function, task):
+        return function(task)
+
+
+def test_what_returns_no_future_is_refused():
+    with pytest.raises(TypeError, match=r"workers\.submit returned Reply\(.*, which has no add_done_callback"):
+        evaluate(NoExecutor(), needs=frozenset())
+
+
+def test_tasks_that_somebody_cancels_end_the_search():
+    class Ended:
+        def submit(self, function, task):
+            future = Future()
+            future.cancel()
+            return future
+
+    with pytest.raises(CancelledError) as caught:
+        evaluate(Ended(), needs=frozenset())
+    assert "this came from the engine passed as workers" in caught.value.__notes__[0]
 
 
 def test_one_worker_is_this_process():

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 from allmodes.objective.workers.parcel import INSTALL, THREADS, Parcel
 
 # Exceptions by which engines say that a worker is gone, by name: importing an engine to know its types costs seconds.
+# Cancelled tasks are not among them: somebody has ended the engine, and no retry will help.
 _LOSSES = frozenset({
-    "BrokenExecutor", "CancelledError", "FutureCancelledError", "KilledWorker", "LostWorkerError", "NodeDiedError",
-    "OutOfMemoryError", "RayActorError", "ShutdownExecutorError", "TaskCancelledError", "WorkerCrashedError",
+    "BrokenExecutor", "KilledWorker", "LostWorkerError", "NodeDiedError", "OutOfMemoryError", "RayActorError",
+    "WorkerCrashedError",
 })  # fmt: skip
 
 

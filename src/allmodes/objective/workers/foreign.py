@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from functools import partial
@@ -12,6 +13,7 @@ from allmodes.objective.workers.engine import LostWorkerError, explain
 from allmodes.objective.workers.parcel import Parcel
 
 _AHEAD = 2  # tasks sent for each worker: one at work, one waiting next to it
+_LOOK = 1.0  # seconds between two counts of the workers: to ask a cluster takes milliseconds
 _WITHOUT_END = 2**31  # tasks that an engine takes of which nobody knows how many workers it has
 
 
@@ -34,10 +36,13 @@ class Foreign:
         self._parcel: Parcel | None = None
         self._carried = 0
         self._answered = 0
+        self._counted = time.monotonic()
 
     def begin(self) -> None:
         self._flying = 0
-        self.size = self.alive() or None
+        if time.monotonic() - self._counted > _LOOK:
+            self.size = self.alive() or None
+            self._counted = time.monotonic()
 
     def room(self) -> int:
         return _WITHOUT_END if self.size is None else _AHEAD * self.size - self._flying
@@ -48,8 +53,14 @@ class Foreign:
             self._parcel, self._carried, self._answered = parcel, 0, 0
         is_first = self._answered == 0 if self.size is None else self._carried < self.size
         self._carried += is_first
+        future = self._send(function, task._replace(parcel=parcel.heavy if carry or is_first else parcel.light))
+        if not hasattr(future, "add_done_callback"):
+            raise TypeError(
+                f"workers.submit returned {future!r} ({type(future).__name__}), which has no add_done_callback; "
+                "wanted a future as those of concurrent.futures."
+            )
         self._flying += 1
-        return self._send(function, task._replace(parcel=parcel.heavy if carry or is_first else parcel.light))
+        return future
 
     def tend(self) -> None:
         """Nothing: workers work by themselves."""
