@@ -147,14 +147,17 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
-def run_here(code, *before, python=(sys.executable,)):
+def run_here(directory, code, *before, python=(sys.executable,)):
+    """Run a program of its own, with what is in this directory."""
+    program = directory / "program.py"
+    program.write_text(code)
     path = os.pathsep.join([str(HERE), *sys.path])
     given = os.environ | {"PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"}
-    return subprocess.run([*before, *python, "-c", code], env=given, capture_output=True, text=True, timeout=120)
+    return subprocess.run([*before, *python, str(program)], env=given, capture_output=True, text=True, timeout=600)
 
 
-def test_a_search_in_a_forked_process():
-    done = run_here(FORKED)
+def test_a_search_in_a_forked_process(tmp_path):
+    done = run_here(tmp_path, FORKED)
     assert done.returncode == 0, done.stderr
 
 
@@ -181,11 +184,12 @@ MPI = """
 from mpi4py.futures import MPIPoolExecutor
 from misbehaviour import KINDS, check
 from test_engines import assert_same, search
-with MPIPoolExecutor() as pool:
-    assert_same(search(), search(pool))
-    for kind in KINDS.keys() - {"kills"}:  # MPI ends the whole job when a process dies
-        check(kind, pool, batches=1)
-print("all well")
+if __name__ == "__main__":
+    with MPIPoolExecutor() as pool:
+        assert_same(search(), search(pool))
+        for kind in KINDS.keys() - {"kills"}:  # MPI ends the whole job when a process dies
+            check(kind, pool, batches=1)
+    print("all well")
 """
 MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
 
@@ -199,15 +203,15 @@ def can_be_alone():
 
 if has("ray") and can_be_alone():
 
-    def test_ray_in_a_network_of_its_own():
-        done = run_here(RAY, *ALONE)
+    def test_ray_in_a_network_of_its_own(tmp_path):
+        done = run_here(tmp_path, RAY, *ALONE)
         assert "all well" in done.stdout, done.stderr
 
 
 if has("mpi4py") and MPIEXEC and can_be_alone():
 
-    def test_mpi_in_a_network_of_its_own():
+    def test_mpi_in_a_network_of_its_own(tmp_path):
         command = f'ip link set lo up; exec {MPIEXEC} --allow-run-as-root --oversubscribe -n 3 "$@"'
         python = (sys.executable, "-m", "mpi4py.futures")
-        done = run_here(MPI, *ALONE, "sh", "-c", command, "mpiexec", python=python)
+        done = run_here(tmp_path, MPI, *ALONE, "sh", "-c", command, "mpiexec", python=python)
         assert "all well" in done.stdout, done.stderr

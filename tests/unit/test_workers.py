@@ -215,6 +215,39 @@ def test_tasks_that_somebody_cancels_end_the_search():
     assert "this came from the engine passed as workers" in caught.value.__notes__[0]
 
 
+class Worker:
+    """A process as a pool sees it."""
+
+    exitcode = None
+
+
+class FakePool:
+    """A pool whose only process ends after every task; with status 9 it ends before it has answered for the second."""
+
+    _processes = 1
+
+    def __init__(self, status):
+        self.status, self.calls, self._pool = status, 0, [Worker()]
+
+    def apply_async(self, function, arguments, callback, error_callback):
+        self.calls += 1
+        if self.status == 0 or self.calls != 2:
+            callback(function(*arguments))
+        if self.status == 0 or self.calls == 2:
+            self._pool[0].exitcode = self.status
+            self._pool[0] = Worker()
+
+
+@pytest.mark.parametrize("status", [0, 9])
+def test_a_pool_that_replaces_its_processes_loses_nothing(status):
+    """Status 0 is a process that has done its share; after another one its tasks go again, one by one."""
+    seen = []
+    pool = FakePool(status)
+    found, evaluator = evaluate(pool, lambda x: (seen.append(x), wave(x))[1], frozenset())
+    np.testing.assert_array_equal(found.value, wave(POINTS))
+    assert (evaluator.nfev, evaluator.nfail, len(seen)) == (11, 0, 11)
+
+
 def test_one_worker_is_this_process():
     assert open_pool(1, None) is None
     assert open_pool(np.int64(1), None) is None
