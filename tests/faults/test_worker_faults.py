@@ -179,9 +179,9 @@ class Deserted:
 
 
 def test_nobody_is_waited_for(monkeypatch):
-    monkeypatch.setattr("allmodes.objective.workers.dispatch._PATIENCE", 0.3)
+    monkeypatch.setattr("allmodes.objective.workers.dispatch._PATIENCE_AT_FIRST", 0.3)
     monkeypatch.setattr("allmodes.objective.workers.opening.known_size", lambda pool: pool.num_workers)
-    with pytest.raises(RuntimeError, match="no worker is left"):
+    with pytest.raises(RuntimeError, match="no worker is there"):
         evaluated(value, Deserted())
 
 

@@ -28,6 +28,7 @@ _CODE = "import sys; sys.path[:] = {path!r}; from allmodes.objective.workers.chi
 _WAIT = 5.0  # seconds for a killed process to be gone
 
 _idle: list[Child] = []
+_inherited: list[Child] = []  # a forked process's copies of its parent's: not to be talked to
 
 
 class ChildDiedError(Exception):
@@ -184,3 +185,12 @@ def _read(pipe: IO[bytes]) -> Any:
 def _close_all() -> None:
     while _idle:
         _idle.pop().close()
+
+
+def _forget() -> None:
+    _inherited.extend(_idle)
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

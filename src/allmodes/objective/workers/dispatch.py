@@ -23,6 +23,7 @@ from allmodes.objective.workers.task import DONE, INTERRUPTED, MISSING, UNREADAB
 
 _TICK = 0.2  # seconds between two looks at time limits and at who is still there
 _PATIENCE = 30.0  # seconds without an answer and without a worker, then it is an error; clusters replace workers faster
+_PATIENCE_AT_FIRST = 600.0  # the same before the first answer of all: clusters take their time to start
 
 Floats = NDArray[np.float64]
 
@@ -251,10 +252,9 @@ class Dispatch:
                     del self._flying[future]
                     self.engine.kill(future)
                     self._fail(flight.piece.rows, TIMED_OUT, late(self.timeout))
-        if now - self._last_event > _PATIENCE and self.engine.alive() == 0:
-            raise RuntimeError(
-                f"no worker is left, and none has come for {_PATIENCE:g} s; start workers and try again."
-            )
+        patience = _PATIENCE if self.pace.knows(self.needs) else _PATIENCE_AT_FIRST
+        if now - self._last_event > patience and self.engine.alive() == 0:
+            raise RuntimeError(f"no worker is there, and none has come for {patience:g} s; start workers and try again")
 
 
 def _even(N: int, parts: int) -> list[int]:
