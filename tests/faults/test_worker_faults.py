@@ -54,6 +54,13 @@ def test_the_killer_in_a_chunk_is_isolated():
     check("kills", 2, batches=2)
 
 
+def test_processes_of_the_standard_library_are_replaced_as_well(monkeypatch):
+    for name in ("joblib", "joblib.externals", "joblib.externals.loky", "joblib.externals.loky.backend.utils"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("allmodes.objective.workers.local._spare", [])
+    check("kills", 2, batches=1)
+
+
 @pytest.mark.parametrize("retries", [0, 2])
 def test_retries_are_counted(retries):
     source = Source.make(Misbehaving("kills"), box=BOX)

@@ -6,6 +6,7 @@ import threading
 import types
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -303,6 +304,13 @@ class Weighing(ThreadPoolExecutor):
         super().__init__(1)
         self.weights = []
 
+    class Process:
+        @staticmethod
+        def is_alive():
+            return True
+
+    _processes: ClassVar = {0: Process()}
+
     def submit(self, function, task):
         data = pickle.dumps((function, task))
         self.weights.append(len(data))
@@ -310,16 +318,22 @@ class Weighing(ThreadPoolExecutor):
         return super().submit(function, task)
 
 
-def test_the_function_is_shipped_once_to_each_worker():
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_the_function_is_shipped_once_to_each_worker(is_ours, monkeypatch):
     """100 batches of one point each: what the function needs travels once, a task weighs less than a kilobyte."""
-    engine = Weighing()
-    with Evaluator(Source.make(wave_of, args=(np.zeros(50_000),), box=BOX), workers=engine) as evaluator:
-        for point in np.tile(POINTS, (10, 1))[:100]:
-            np.testing.assert_array_equal(evaluator.evaluate(point[None]).value, [wave(point)])
-    heavy = [weight for weight in engine.weights if weight > 400_000]
-    assert len(heavy) == 1
-    assert max(weight for weight in engine.weights if weight not in heavy) < 1000
-    engine.shutdown()
+    engines = [Weighing(), Weighing()] if is_ours else [Weighing()]
+    given = iter(engines)
+    monkeypatch.setattr("allmodes.objective.workers.local._spare", [])
+    monkeypatch.setattr("allmodes.objective.workers.local._executor", lambda: next(given))
+    workers = 2 if is_ours else engines[0]
+    with Evaluator(Source.make(wave_of, args=(np.zeros(50_000),), box=BOX), workers=workers) as evaluator:
+        for pair in np.tile(POINTS, (20, 1))[:200].reshape(100, 2, 2):
+            np.testing.assert_array_equal(evaluator.evaluate(pair).value, wave(pair))
+    for engine in engines:
+        heavy = [weight for weight in engine.weights if weight > 400_000]
+        assert len(heavy) == 1
+        assert max(weight for weight in engine.weights if weight not in heavy) < 1000
+        engine.shutdown()
 
 
 def wave_of(x, data):
