@@ -157,9 +157,9 @@ class Signals:
         self.wanted = [signal.SIGINT, signal.SIGTERM] if takes_sigterm else [signal.SIGINT]
         self.previous: dict[int, Any] = {}
         self.received: int | None = None
+        self.was_raised = False
         self.is_open = False
         self.is_whole = False  # whether the exception that ends the search came while the search was whole
-        self.process = os.getpid()
 
     def __enter__(self) -> Signals:
         if threading.current_thread() is threading.main_thread():
@@ -168,27 +168,38 @@ class Signals:
                 if _is_replaceable(number, previous):
                     self.previous[number] = previous
                     signal.signal(number, self._receive)
+            _active.append(self)
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def restore(self) -> None:
+        """Put the handlers back."""
         for number, previous in self.previous.items():
             signal.signal(number, previous)
-        previous = self.previous.get(self.received or 0)
-        if callable(previous) and previous is not signal.default_int_handler:
+
+    def __exit__(self, *exception: object) -> None:
+        if self in _active:
+            _active.remove(self)
+        self.restore()
+        if self.received is None:
+            return
+        previous = self.previous[self.received]
+        if not self.was_raised:  # it came too late for the search
+            os.kill(os.getpid(), self.received)
+        elif callable(previous) and previous is not signal.default_int_handler:
             previous(self.received, None)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        if os.getpid() != self.process:  # a fork of this process, which has no search to end
-            signal.signal(number, self.previous[number])
-            os.kill(os.getpid(), number)
-            return
         self.received = number
         if self.is_open:
             self._raise()
 
     def _raise(self) -> None:
-        self.is_open = False  # once is enough
+        self.is_open, self.was_raised = False, True  # once is enough
         raise Terminated if self.received == signal.SIGTERM else KeyboardInterrupt
+
+    def check(self) -> None:
+        """Raise what has come in between."""
+        self.during(bool)
 
     def during(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function of the user, which signals may interrupt."""
@@ -202,6 +213,38 @@ class Signals:
             raise
         finally:
             self.is_open = False
+
+
+_active: list[Signals] = []  # of searches under way in the main thread, the outermost first
+_mask = threading.local()
+
+
+def _before_fork() -> None:
+    """Hold signals back: those that reach a fork before it has its own handlers would be lost."""
+    _mask.old = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM)) if _active else None
+
+
+def _after_fork_in_parent() -> None:
+    """Let them through. What came in between is raised when the user's function is done: here it would be lost."""
+    if _mask.old is not None:
+        opened = [signals for signals in _active if signals.is_open]
+        for signals in opened:
+            signals.is_open = False
+        signal.pthread_sigmask(signal.SIG_SETMASK, _mask.old)
+        for signals in opened:
+            signals.is_open = True
+
+
+def _after_fork_in_child() -> None:
+    """A fork of this process, such as a worker of a pool that the user's function opens, has no search to end."""
+    while _active:
+        _active.pop().restore()
+    if _mask.old is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, _mask.old)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 def _is_replaceable(number: int, handler: Any) -> bool:

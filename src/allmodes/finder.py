@@ -113,9 +113,18 @@ class ModeFinder:
             self._welcome(*others, 1)
         self._pass_on()
 
-    def tell_round(self, value: Array, gradient: Array | None = None, hessian: Array | None = None) -> None:
-        """What came of the points that `ask` gave last, in their order; for loops that check what they tell."""
-        self._state.round.fill(value, gradient, hessian)
+    def tell_round(
+        self,
+        value: Array,
+        gradient: Array | None = None,
+        hessian: Array | None = None,
+        rows: NDArray[np.intp] | None = None,
+    ) -> None:
+        """What came of the points that `ask` gave last, in their order, or of some rows of them.
+
+        For loops that check what they tell.
+        """
+        self._state.round.fill(value, gradient, hessian, rows)
         self._pass_on()
 
     @property

@@ -8,9 +8,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from signal import SIGTERM
 from typing import Any, ParamSpec
 
-from allmodes.checkpoints import EVERY, Keeper, Pace, Signals, Terminated
+from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
 from allmodes.finder import ModeFinder
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
@@ -154,12 +155,14 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
         try:
             _search(finder, evaluator, keeper, signals, pace, given["callback"], line)
         except BaseException as error:
-            # What the evaluator had finished of the batch is to be told here.
             if signals.is_whole:
+                if evaluator.partial is not None:  # what was finished of the batch is not made again
+                    rows, evaluation = evaluator.partial
+                    finder.tell_round(*evaluation, rows=rows)
                 keeper.save(finder, evaluator)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            why = "ended by SIGTERM" if isinstance(error, Terminated) else "interrupted from the keyboard"
+            why = "ended by SIGTERM" if signals.received == SIGTERM else "interrupted from the keyboard"
             kept = "" if keeper.path is None else f"; the same call goes on from {keeper.path}"
             finder.end(why + kept, Status.INTERRUPTED)
         else:
@@ -192,6 +195,7 @@ def _search(
             if callback is not None and signals.during(_asks_to_stop, callback, finder):
                 finder.end("the callback asked to stop", Status.STOPPED)
         keeper.save_now_and_then(finder, evaluator)
+    signals.check()
 
 
 def _asks_to_stop(callback: Callable[..., Any], finder: ModeFinder) -> bool:

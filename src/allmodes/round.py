@@ -88,9 +88,12 @@ class Round:
         """Numbers of the points that were evaluated and that the strategy has not seen."""
         return np.flatnonzero(self.is_known & ~self.is_free & (not self.is_passed))
 
-    def fill(self, value: Array, gradient: Array | None, hessian: Array | None) -> None:
-        """The points handed out last, in their order."""
-        rows = np.flatnonzero(~self.is_known) if self.last is None else self.last
+    def fill(
+        self, value: Array, gradient: Array | None, hessian: Array | None, rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """The points handed out last, in their order, or some of these by their numbers there."""
+        last = np.flatnonzero(~self.is_known) if self.last is None else self.last
+        rows = last if rows is None else last[rows]
         if len(rows) == len(self.value):
             self.value, self.gradient, self.hessian = value, gradient, hessian
         else:
