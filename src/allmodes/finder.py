@@ -113,17 +113,8 @@ class ModeFinder:
             self._welcome(*others, 1)
         self._pass_on()
 
-    def tell_round(
-        self,
-        value: Array,
-        gradient: Array | None = None,
-        hessian: Array | None = None,
-        rows: NDArray[np.intp] | None = None,
-    ) -> None:
-        """What came of the points that `ask` gave last, in their order, or of some rows of them.
-
-        For loops that check what they tell.
-        """
+    def tell_round(self, value: Array, gradient: Any = None, hessian: Any = None, rows: Any = None) -> None:
+        """What came of the points `ask` gave last, in order, or of some rows of them; for loops that check it."""
         self._state.round.fill(value, gradient, hessian, rows)
         self._pass_on()
 
@@ -137,9 +128,7 @@ class ModeFinder:
         state = self._state
         while state.round.is_told and not self.stop():
             self._begin_round()
-            if len(state.known) and not state.round.needs and not state.search.noise and len(state.round.points):
-                state.round.fill_free(*state.known.at(state.round.points, state.frame.box))
-                self._pass_on()
+            self._pass_on()
 
     def _begin_round(self) -> None:
         state = self._state
@@ -151,6 +140,11 @@ class ModeFinder:
             request, cost = Request(request.points), 1
             state.round = Round.of(state.frame.box, request, left)
             state.round.is_whole = False
+        elif len(state.known) and not request.needs and not state.search.noise:
+            is_free, values = state.known.at(state.frame.box.to_user(request.points), state.frame.box)
+            most = int(np.searchsorted(np.cumsum(~is_free), left, side="right"))
+            state.round = Round.of(state.frame.box, request, most)
+            state.round.fill_free(is_free[:most], values[:most])
         else:
             state.round = Round.of(state.frame.box, request, left // cost)
         state.round.cost = cost
