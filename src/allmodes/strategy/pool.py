@@ -21,6 +21,7 @@ _POINTS_PER_DIMENSION = 100  # of the first round; each round adds 30 % of it
 _GROWTH = 0.3
 _MOST_QUEUED = 3000  # starts considered in a round: far more than can be launched
 _MOST_LOCAL = 5  # dimensions up to which neighbours say something about a point
+_MOST_POINTS = 2**17  # kept: the oldest are forgotten, for memory must not grow with the number of evaluations
 _BLOCK = 512  # rows of distances at a time: 12 MB
 _WIDEST_START = 0.1  # standard deviation of a launched component
 _START_SHARE = 0.5  # of the distance to the nearest better start, per root of d
@@ -40,6 +41,7 @@ class Pool:
         queue: numbers of the starts of this round, in their order.
         is_open: which of the queue are still to be taken.
         spreads: standard deviation of a component that starts there.
+        forgotten: how many points are not kept any more.
     """
 
     box: Box
@@ -51,6 +53,7 @@ class Pool:
     queue: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     is_open: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     spreads: Floats = field(default_factory=lambda: np.zeros(0))
+    forgotten: int = 0
 
     def __post_init__(self) -> None:
         self.points = np.zeros((0, self.box.d))
@@ -61,7 +64,7 @@ class Pool:
     def draw(self, rng: np.random.Generator, wanted: int) -> Floats:
         """New points for the next round: up to `wanted` in all, and never too few to be worth a round."""
         least = _POINTS_PER_DIMENSION * self.box.d * (1 + _GROWTH * self.round)
-        return rng.random((int(max(least, wanted - len(self))), self.box.d))
+        return rng.random((int(max(least, wanted - len(self) - self.forgotten)), self.box.d))
 
     def add(self, points: Floats, values: Floats) -> None:
         """Points that were paid for, whoever asked for them."""
@@ -77,6 +80,7 @@ class Pool:
             self.radius *= SHRINK
             if self.radius < LAST_RADIUS:
                 self.radius = NEXT_RADIUS
+        self._forget()
         chosen = self._candidates()
         apart = self._nearest_better(chosen)
         # In odd rounds those come first that are farthest from anything better, wherever neighbours mean something.
@@ -88,6 +92,13 @@ class Pool:
         self.is_open = np.ones(len(chosen), np.bool_)
         self.spreads = np.minimum(_WIDEST_START, _START_SHARE * apart / np.sqrt(self.box.d))
         self.exclude(known)
+
+    def _forget(self) -> None:
+        """Drop the oldest points when there are too many; between two rounds nothing refers to them."""
+        excess = len(self) - _MOST_POINTS
+        if excess > 0:
+            self.points, self.values, self.is_used = self.points[excess:], self.values[excess:], self.is_used[excess:]
+            self.forgotten += excess
 
     def exclude(self, known: Floats) -> None:
         """Close the starts within the radius of a known point (k, d)."""

@@ -17,6 +17,7 @@ _FIRST = 100  # points for each coordinate in the first screening, and at least 
 _GROWTH = 0.1  # by which later screenings add to the points there are: neighbours are looked up anew each time
 _AT_ONCE = 64  # points of the queue that are compared with known modes together
 _MISSES = 3  # launches in a row that find nothing before new points are screened
+_MOST_POINTS = 2**17  # kept: the oldest are forgotten, for memory must not grow with the number of evaluations
 _NEIGHBOURS_UP_TO = 5  # dimensions: in higher ones every point is its neighbours' best
 
 
@@ -38,9 +39,9 @@ class Screen:
     def add(self, points: Array, values: Array, search: Search) -> None:
         """New points: the queue is made anew from all that are better than their neighbours."""
         is_fine = np.isfinite(values)
-        self.points = np.concatenate([self.points, points[is_fine]])
-        self.values = np.append(self.values, values[is_fine])
-        self.is_used = np.append(self.is_used, np.zeros(int(is_fine.sum()), bool))
+        self.points = np.concatenate([self.points, points[is_fine]])[-_MOST_POINTS:]
+        self.values = np.append(self.values, values[is_fine])[-_MOST_POINTS:]
+        self.is_used = np.append(self.is_used, np.zeros(int(is_fine.sum()), bool))[-_MOST_POINTS:]
         chosen = ~self.is_used
         d = search.box.d
         if d <= _NEIGHBOURS_UP_TO and len(self.values) > 2 * d + 2:

@@ -1,0 +1,78 @@
+"""Memory does not grow with the number of evaluations. `benchmarks/memory.py` measures it over a million."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from allmodes import ModeFinder
+from allmodes.storage import pack
+from allmodes.strategy import pool
+from allmodes.strategy.population import Population
+
+
+def two_wells(x):
+    return (x[:, 0] ** 2 - 1.0) ** 2 + x[:, 1] ** 2
+
+
+def size(finder):
+    """Bytes of all that a search consists of: numbers and structure."""
+    tree, arrays = pack(finder._state)
+    return len(json.dumps(tree)) + sum(array.nbytes for array in arrays.values())
+
+
+@pytest.fixture(autouse=True)
+def low_limits(monkeypatch):
+    """Limits lowered to what a short search reaches."""
+    for name in ("pool._MOST_POINTS", "screening._MOST_POINTS", "search._MOST_LEVELS"):
+        monkeypatch.setattr(f"allmodes.strategy.{name}", 300)
+    monkeypatch.setattr("allmodes.result._ROWS", 20)
+
+
+def told(evaluations, **given):
+    """A search after so many evaluations, and its size at equal distances."""
+    finder = ModeFinder([(-2.0, 2.0), (-2.0, 2.0)], rng=0, maxfev=10**6, **given)
+    sizes = []
+    while not finder.stop() and finder.nfev < evaluations:
+        finder.tell_round(two_wells(finder.ask()))
+        if finder.nfev > evaluations // 40 * (len(sizes) + 1):
+            sizes.append(size(finder))
+    assert finder.nfev >= evaluations
+    return finder._state, sizes
+
+
+def test_what_launches_hold_stays_bounded():
+    state, sizes = told(30_000, method="launch", options={"patience": 10**6, "width": 256})
+    early, late = np.median(sizes[5:20]), np.median(sizes[20:])
+    assert late < 1.1 * early
+    assert len(state.history) <= 20
+    assert len(state.search.levels) < 600
+
+
+def test_what_screening_holds_stays_bounded():
+    state, _ = told(20_000, method="launch", target="global")
+    assert 0 < len(state.strategy.screen.values) <= 300
+
+
+def test_what_populations_hold_stays_bounded():
+    state, _ = told(20_000, method="black-box")
+    found = next(member.strategy for member in state.strategy.members if isinstance(member.strategy, Population))
+    assert found.pool.forgotten > 1000
+    assert len(found.pool) <= 300
+
+
+def test_a_pool_forgets_the_oldest_and_draws_as_if_it_did_not(monkeypatch):
+    from allmodes.objective.bounds import Box
+
+    points = np.random.default_rng(0).random((50, 2))
+    monkeypatch.setattr(pool, "_MOST_POINTS", 20)
+    kept = pool.Pool(Box.make([(0.0, 1.0)] * 2))
+    kept.add(points, points[:, 0])
+    kept.begin_round(np.zeros((0, 2)))
+    np.testing.assert_array_equal(kept.points, points[-20:])
+    assert kept.forgotten == 30
+    assert len(kept.draw(np.random.default_rng(0), 500)) == 450
+    start, _, value = kept.take()
+    assert value == start[0] == points[-20:, 0].max()
