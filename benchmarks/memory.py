@@ -30,7 +30,11 @@ def two_wells(x: Floats) -> Floats:
 def held(method: str, evaluations: int) -> list[tuple[int, int, int]]:
     """(evaluations, bytes held by the search, modes) at equal distances."""
     finder = ModeFinder(
-        [(-2.0, 2.0), (-2.0, 2.0)], method=method, rng=0, maxfev=evaluations, options={"patience": evaluations}
+        [(-2.0, 2.0), (-2.0, 2.0)],
+        method=method,
+        rng=0,
+        maxfev=evaluations,
+        options={"patience": evaluations, "width": 256},
     )
     seen: list[tuple[int, int, int]] = []
     while not finder.stop():

@@ -168,3 +168,28 @@ def test_what_has_the_wrong_shape_or_type_is_refused_by_name(case):
     told, message = WRONG[case]
     with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
         checked_told(BOX, *told)
+
+
+def test_some_of_the_points_handed_out_last_may_be_filled_by_their_rows():
+    box = Box.make([(0.0, 1.0)])
+    round_ = Round.of(box, Request(np.linspace(0.0, 1.0, 6)[:, None]), 6)
+    round_.hand_out(2)
+    round_.fill(np.array([1.0, 2.0]), None, None)
+    round_.hand_out(3)
+    round_.fill(np.array([5.0]), None, None, np.array([2]))
+    assert round_.is_known.tolist() == [True, True, False, False, True, False]
+    assert round_.pending.tolist() == [0, 1, 4]
+    assert round_.value[[0, 1, 4]].tolist() == [1.0, 2.0, 5.0]
+    assert round_.hand_out(None)[:, 0].tolist() == [1.0]
+
+
+def test_points_that_are_known_before_are_not_handed_out_and_not_pending():
+    box = Box.make([(0.0, 1.0)])
+    round_ = Round.of(box, Request(np.array([[0.0], [0.5], [1.0]])), 3)
+    round_.fill_free(np.array([False, True, False]), np.array([np.nan, 7.0, np.nan]))
+    assert round_.hand_out(None)[:, 0].tolist() == [0.0, 1.0]
+    round_.fill(np.array([1.0, 3.0]), None, None)
+    assert round_.value.tolist() == [1.0, 7.0, 3.0]
+    assert round_.pending.tolist() == [0, 2]
+    round_.is_passed = True
+    assert round_.pending.tolist() == []
