@@ -75,10 +75,10 @@ def reproduce_command(
         console.print("stopped; experiments that were finished are written.")
         sys.exit(INTERRUPTED)
     _show(outcome.numbers)
-    click.echo(f"\n{verdicts(outcome.numbers)}\nwritten: {', '.join(str(out / f'{name}.{k}') for k in _WRITTEN)}")
+    click.echo(f"\n{verdicts(outcome.numbers)}\nwritten: {out / name}{', '.join(_WRITTEN)}")
 
 
-_WRITTEN = ("csv", "png", "md", "json")
+_WRITTEN = (".csv", ".png", ".md", ".json")
 
 
 def _progress(console: Console) -> Progress:

@@ -233,7 +233,7 @@ class ModeFinder:
         search = self._state.search
         if not search.is_global:
             return len(search.archive)
-        return int((search.archive.values >= search.archive.best - search.tie).sum())
+        return int(search.is_best.sum())
 
     @property
     def result(self) -> Result:

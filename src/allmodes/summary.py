@@ -116,7 +116,7 @@ class Summary:
 def summarise(search: Search, frame: Frame, temperature: float | None, lost: int) -> Summary:
     """What was found, in the user's coordinates and sign."""
     archive = search.archive
-    is_global = archive.values >= archive.best - search.tie
+    is_global = search.is_best
     order = np.lexsort((np.arange(len(archive)), -archive.values))
     if search.is_global:
         order = order[is_global[order]]

@@ -397,3 +397,46 @@ class TestGroundThatMisleads:
 
         result = find_minima(fun, [(0, 1)] * 2, rng=seed, maxfev=4000, vectorized=True)
         np.testing.assert_allclose([mode.x[0] for mode in result.modes], [0.2, 0.5], atol=1e-4)
+
+    @pytest.mark.parametrize("width", [200.0, 1000.0])
+    def test_in_a_wide_box_one_minimum_is_global(self, width):
+        """Values differ by far less than the function spans over the box."""
+
+        def fun(x):
+            return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2 + 0.5 * x[0] + 0.2 * x[1]
+
+        def jac(x):
+            a, b = x[0] ** 2 + x[1] - 11, x[0] + x[1] ** 2 - 7
+            return np.array([4 * x[0] * a + 2 * b + 0.5, 2 * a + 4 * x[1] * b + 0.2])
+
+        result = find_minima(fun, [(-width, width)] * 2, jac=jac, rng=0, maxfev=4000)
+        found = [(round(float(mode.fun), 2), mode.kind, mode.is_global) for mode in result.modes]
+        assert found == [
+            (-2.55, "minimum", True),
+            (-0.78, "minimum", False),
+            (1.42, "minimum", False),
+            (1.9, "minimum", False),
+        ]
+
+    @pytest.mark.parametrize("seed", range(2))
+    def test_where_a_steep_valley_meets_a_bound_is_no_minimum(self, seed):
+        c = 1e6
+
+        def jac(x):
+            return np.array([-4 * c * x[0] * (x[1] - x[0] ** 2) - 2 * (1 - x[0]), 2 * c * (x[1] - x[0] ** 2)])
+
+        def hess(x):
+            return np.array([[-4 * c * (x[1] - 3 * x[0] ** 2) + 2, -4 * c * x[0]], [-4 * c * x[0], 2 * c]])
+
+        result = find_minima(
+            lambda x: c * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, [(-2, 2)] * 2, jac=jac, hess=hess, rng=seed,
+            maxfev=4000,
+        )  # fmt: skip
+        (mode,) = result.modes
+        np.testing.assert_allclose(mode.x, [1.0, 1.0], atol=1e-3)
+
+    def test_a_point_on_a_sloping_crease_is_no_minimum(self):
+        result = find_minima(
+            lambda x: 3 * abs(x[0] + x[1] - 0.9) + abs(x[0] - x[1] + 0.3), [(0, 1)] * 2, rng=3, maxfev=3000
+        )
+        assert all(mode.fun < 1e-3 for mode in result.modes)

@@ -135,7 +135,19 @@ def last_step(value):
     assert settling.batch.phase[0] == Phase.FINAL
     rows, where = np.array([0]), settling.batch.trial[0][None, None]
     settling.told(Phase.FINAL, rows, where, np.array([[value]]))
+    if settling.batch.phase[0] == Phase.CHECK:
+        answer(settling, lambda z: np.full(z.shape[:2], value - 1e-6))
     return settling
+
+
+def test_along_a_crease_a_launch_goes_on():
+    settling = settled(order=0)
+    settling.arrive(0, np.array(MIDDLE), 0.0)
+    assert settling.batch.phase[0] == Phase.CHECK
+    points = answer(settling, lambda z: 1.0 + (z[..., 1] - 0.5))  # rises along the axis that is curved less
+    assert len(settling.search.archive) == 0
+    assert settling.batch.phase[0] == Phase.START
+    assert settling.batch.point[0, 1] == pytest.approx(points[:, 1].max())
 
 
 def test_the_last_step_is_taken_where_it_is_higher():

@@ -131,7 +131,7 @@ def draw(figure: Any, outcome: Outcome) -> None:
         right.axhline(limit, linestyle="--", color="0.3", linewidth=1.0)
     right.plot([], [], linestyle="--", color="0.3", linewidth=1.0, label="limits")
     right.set(xlabel="iteration", ylabel="weight", ylim=(-0.03, 1.03), title="weights of the components")
-    right.legend(fontsize=8, loc="upper right")
+    right.legend(fontsize=8, loc="center right")
 
 
 def _make(name: str, title: str, label: str, runs: int = 100) -> Experiment:

@@ -206,13 +206,13 @@ class Ascents:
         measured = batch.is_measured[rows]
         going = np.ones(len(rows), bool)
         recognised: list[tuple[int, int]] = []
+        gains = trust_region.gain(g, H, s)
         if len(search.archive) and self.is_early:
-            gains = trust_region.gain(g, H, s)
             known = recognition.recognise(search, point, value, g, tops, gains, is_concave & measured)
             known[batch.is_bridge[rows]] = -1
             going = known < 0
             recognised = [(int(k), int(j)) for k, j in zip(rows[~going], known[~going], strict=True)]
-        is_there = going & self._is_there(model, value, far, is_concave, measured)
+        is_there = going & self._is_there(model, value, far, is_concave, measured, gains)
         arrived = [(int(rows[i]), tops[i], float(far[i])) for i in np.flatnonzero(is_there)]
         stretch = self._stretch(rows, far, is_concave & measured)
         going &= ~is_there
@@ -232,7 +232,9 @@ class Ascents:
         """Whether a launch is so far off that the function seems to have no top in its direction."""
         return ~(np.abs(self.batch.trial[rows]).max(axis=1) < _FARTHEST)
 
-    def _is_there(self, model: trust_region.Model, value: Array, far: Array, is_concave: Mask, measured: Mask) -> Mask:
+    def _is_there(
+        self, model: trust_region.Model, value: Array, far: Array, is_concave: Mask, measured: Mask, gains: Array
+    ) -> Mask:
         """Which launches are at the top of their model, or on level ground."""
         search = self.search
         tolerance = 0.1 * search.xtol if search.order else LAST_STEP
@@ -243,7 +245,9 @@ class Ascents:
         if search.order == 0:  # what rounding of values makes of a slope
             size += 4.0 * _EPSILON * np.abs(value) / (self._slope_length() * _LEVEL_SLOPE)
         is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * search.scale)
-        return near | ((slope <= _LEVEL_SLOPE * size) & ~(measured & is_bent))
+        # along the floor of a steep valley a slope that is small may still lead far
+        is_rising = measured & is_concave & (gains > search.rounding_at(0.0)) & (search.order > 0)
+        return near | ((slope <= _LEVEL_SLOPE * size) & ~(measured & is_bent) & ~is_rising)
 
     def _stretch(self, rows: Rows, far: Array, is_sure: NDArray[np.bool_]) -> Array:
         """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0.

@@ -24,6 +24,7 @@ class Phase(IntEnum):
     FLAT = 5  # values along directions in which the curvature vanishes
     FAR = 6  # values farther along directions that are level as far as was seen
     VALLEY = 7  # values on the way to a mode that is close
+    CHECK = 8  # values along the direction that is curved least: a crease is none of a top
 
 
 @stored

@@ -25,6 +25,7 @@ class Pillar(NamedTuple):
     mode: int
     arm: int
     cost: int
+    tried: tuple[int, ...] = ()
 
 
 LOST, FAILED = -1, -2  # ends that are no modes: a launch that went nowhere, or could not begin

@@ -73,6 +73,40 @@ class Search:
         return 1e-7 * scale + 1e-12 * abs(self.archive.best) + 3.0 * self.noise
 
     @property
+    def equal(self) -> float:
+        """Values of polished modes closer than this are equal: in a wide box far less than `tie`.
+
+        Judged by what the function falls between the best mode and the others, as the model at the best has it, and by
+        the error of a value that comes from the error of its position.
+        """
+        if not len(self.archive) or self.noise:
+            return self.tie
+        best = int(np.argmax(self.archive.values))
+        H = self.archive.found[best].hessian
+        apart = np.delete(self.box.difference(self.archive.means, self.archive.means[best]), best, axis=0)
+        falls = np.abs(np.einsum("jd,de,je->j", apart, H, apart))
+        relief = float(falls.min(initial=np.inf))
+        error = 0.5 * self.xtol**2 * float(np.abs(H).max(initial=0.0))
+        return float(np.fmin(self.tie, 1e-7 * relief + error + 1e-12 * abs(self.archive.best)))
+
+    @property
+    def is_best(self) -> NDArray[np.bool_]:
+        """Which modes are as good as the best, (J,). Those that are level or not polished are known less well."""
+        archive = self.archive
+        if not len(archive):
+            return np.zeros(0, bool)
+        tie, equal, best = self.tie, self.equal, int(np.argmax(archive.values))
+        level = min(tie, equal + 1e-10 * self.scale)
+        known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
+        errors = np.array([tie if mode.source == "component" else known[mode.kind] for mode in archive.found])
+        return archive.values >= archive.best - np.maximum(errors, errors[best])
+
+    @property
     def rounding(self) -> float:
         """Differences of values that mean nothing."""
-        return 1e-11 * self.scale + 1e-14 * abs(self.best_value if np.isfinite(self.best_value) else 0.0)
+        return self.rounding_at(np.inf)
+
+    def rounding_at(self, curvature: float) -> float:
+        """The same where the function is curved like this: less than its scale over a wide box says."""
+        size = abs(self.best_value if np.isfinite(self.best_value) else 0.0)
+        return 1e-11 * min(self.scale, curvature) + 1e-15 * self.scale + 1e-14 * size

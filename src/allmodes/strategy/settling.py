@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.storage import stored
-from allmodes.strategy.archive import Found
 from allmodes.strategy.ascents import LAST_STEP
-from allmodes.strategy.batch import Batch, Phase
-from allmodes.strategy.ends import KINDS, LOST, End, Pillar
+from allmodes.strategy.batch import Phase
+from allmodes.strategy.bridges import Bridges
+from allmodes.strategy.ends import KINDS, LOST, End
 from allmodes.strategy.geometry import closest, is_held, room
-from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -22,46 +21,45 @@ Rows = NDArray[np.intp]
 # differences of gradients and Hessians can be trusted to say; and as a share of the function's scale over the box.
 _LEVEL = (1e-2, 1e-2, 1e-5)
 _GENTLE = 0.1
+_SHARP = 1e-6  # the same where Newton's method has converged
+_QUADRATIC = 0.1  # shrinkage of the last Newton step that says so
 # A slope at a bound, as a share of the curvature upward, that may be an error: the rise would begin that close to it.
 _RIM = (1e-3, 1e-6, 1e-6)
+_NO_SLOPE = 1e-8  # as a share of the curvature
 _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _PROBES = {  # of the box: how far directions that look level are probed, on both sides
     Phase.FLAT: np.array([0.003, -0.003, 0.03, -0.03]),
     Phase.FAR: np.array([0.03, -0.03, 0.1, -0.1, 0.3, -0.3, 1.0, -1.0]),
 }
+_CHECKED = 1e-6  # fall along the direction that is curved least, as a share of the function's scale, to be seen
+_CHECK_STEPS = (1e-5, 1e-2)  # of the box
 _CURVED = 3e-3  # a fall at the first probe, as a share of that at the second: 1e-2 for a parabola, 1e-4 for a quartic
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
 _CLOSE = 0.01  # modes closer than this are told apart by values between them
-_HALFWAY = 0.95  # a bridge ends closer to both of its ends than they are to each other, by this factor
 
 
 @stored
 @dataclass
-class Settling:
-    """Decides what launches have arrived at.
-
-    Attributes:
-        ends: launches that are over, for the strategy to count.
-        parked: rows that leave the batch while a bridge is built from them.
-        bridges: starts between level points, with the number of their pillar.
-    """
-
-    search: Search
-    batch: Batch
-    pillars: list[Pillar | None] = field(default_factory=list)
-    ends: list[End] = field(default_factory=list)
-    parked: list[int] = field(default_factory=list)
-    bridges: list[tuple[Array, int]] = field(default_factory=list)
+class Settling(Bridges):
+    """Decides what launches have arrived at."""
 
     def arrive(self, k: int, top: Array, far: float) -> None:
         """A launch at the top of its model: measure it, take the last step, or settle what it is."""
         batch = self.batch
         if not batch.is_measured[k]:
             batch.phase[k] = Phase.CURVE
+        elif self.search.order and self._is_released(k, top):
+            batch.trial[k], batch.phase[k] = top, Phase.STEP
         elif self.search.order == 0 and 1e-3 * self.search.xtol < far <= LAST_STEP:
             batch.trial[k], batch.phase[k] = top, Phase.FINAL
         else:
             self._settle(k)
+
+    def _is_released(self, k: int, top: Array) -> bool:
+        """Whether a bound that holds a launch where it is does not at the top of its model: in a steep valley."""
+        batch, box = self.batch, self.search.box
+        slope = batch.gradient[k] + batch.hessian[k] @ (top - batch.point[k])
+        return bool((is_held(box, batch.point[k], batch.gradient[k]) & ~is_held(box, top, slope)).any())
 
     # ---- questions
 
@@ -72,12 +70,24 @@ class Settling:
         if phase == Phase.VALLEY:
             way = box.difference(self.search.archive.means[batch.rival[rows]], point)
             return point[:, None] + _BETWEEN[:, None] * way[:, None]
+        if phase == Phase.CHECK:
+            return np.stack([self._check_points(int(k)) for k in rows])
         (k,) = rows  # probes differ in number: one launch at a time
         axes = self._level_axes(int(k))
         steps = np.broadcast_to(_PROBES[phase][:, None], (len(_PROBES[phase]), len(axes)))
         steps = np.sign(steps) * np.minimum(np.abs(steps), room(box, point[0], np.sign(steps)[..., None] * axes))
         probes = point[0] + steps[..., None] * axes
         return np.minimum(np.maximum(probes, box.lower_unit), box.upper_unit).reshape(1, -1, box.d)
+
+    def _check_points(self, k: int) -> Array:
+        """Two points (2, d) along the direction that falls least, where the model falls by a little."""
+        search, point = self.search, self.batch.point[k]
+        free = np.flatnonzero(~self._held(k))
+        eigenvalues, vectors = np.linalg.eigh(self.batch.hessian[k][np.ix_(free, free)])
+        axis = np.zeros(search.box.d)
+        axis[free] = vectors[:, -1]
+        length = np.clip(np.sqrt(2.0 * _CHECKED * search.scale / max(-eigenvalues[-1], 1e-300)), *_CHECK_STEPS)
+        return np.clip(point + np.outer([length, -length], axis), search.box.lower_unit, search.box.upper_unit)
 
     def _level_axes(self, k: int) -> Array:
         """Directions (n, d) in which the curvature looks like none."""
@@ -91,9 +101,14 @@ class Settling:
     def _held(self, k: int) -> NDArray[np.bool_]:
         """Coordinates at a bound, but for those with a slope that may be an error where the function rises inward."""
         batch, search = self.batch, self.search
-        slope = np.abs(batch.gradient[k])
-        rim = _RIM[search.order] * np.maximum(np.diagonal(batch.hessian[k]), 0.0)
-        return is_held(search.box, batch.point[k], batch.gradient[k]) & (slope > rim)
+        H = batch.hessian[k]
+        rim = _RIM[search.order] * np.maximum(np.diagonal(H), 0.0)
+        least = np.maximum(rim, _NO_SLOPE * np.abs(H).max(initial=0.0))
+        return is_held(search.box, batch.point[k], batch.gradient[k]) & (np.abs(batch.gradient[k]) > least)
+
+    def _slack(self, k: int) -> float:
+        """Differences of values near a launch that mean nothing."""
+        return self.search.rounding_at(float(np.abs(self.batch.hessian[k]).max(initial=0.0)))
 
     def _level(self, k: int, eigenvalues: Array) -> float:
         """Curvature that cannot be told from none."""
@@ -103,18 +118,26 @@ class Settling:
 
     def _gentle(self, k: int, eigenvalues: Array) -> float:
         """Curvature so small that values must tell whether it is one."""
-        return max(self._level(k, eigenvalues), _GENTLE * self.search.scale)
+        if not len(self.search.levels):  # a start that was given, before anything is known of the function
+            return np.inf
+        share = _SHARP if self.search.order and self._is_sharp(k) else _GENTLE
+        return max(self._level(k, eigenvalues), share * self.search.scale)
+
+    def _is_sharp(self, k: int) -> bool:
+        """Whether Newton's method has converged quadratically: where the curvature vanishes it halves steps at best."""
+        batch = self.batch
+        return bool(batch.distance[k] <= 0.1 * self.search.xtol and batch.shrinkage[k] < _QUADRATIC)
 
     # ---- answers
 
     def told(self, phase: Phase, rows: Rows, points: Array, values: Array) -> None:
-        tell = getattr(self, f"_told_{phase.name.lower()}")  # final, flat, far or valley
+        tell = getattr(self, f"_told_{phase.name.lower()}")  # final, flat, far, valley or check
         for k, where, found in zip(rows, points, values, strict=True):
             tell(int(k), where, found)
 
     def _told_final(self, k: int, where: Array, values: Array) -> None:
         batch = self.batch
-        if not values[0] >= batch.value[k] - self.search.rounding:  # the model is wrong: a kink
+        if not values[0] >= batch.value[k] - self._slack(k):  # the model is wrong: a kink
             self._end(k, LOST)
             return
         if values[0] >= batch.value[k]:
@@ -123,9 +146,14 @@ class Settling:
             batch.point[k], batch.value[k] = where[0], values[0]
         self._settle(k)
 
+    def _told_check(self, k: int, where: Array, values: Array) -> None:
+        """Differences along the axes may take a crease for a top; along the crease the function goes on rising."""
+        if not self._climbs(k, where, values):
+            self._compare(k)
+
     def _told_flat(self, k: int, where: Array, values: Array) -> None:
         """Higher ground is where the launch goes on; otherwise the ground is level, or curved after all."""
-        batch, slack = self.batch, self.search.rounding
+        batch, slack = self.batch, self._slack(k)
         rises = (values - batch.value[k]).reshape(2, 2, -1)  # (distance, side, axis)
         if self._climbs(k, where, values):
             return
@@ -134,13 +162,12 @@ class Settling:
             return
         near, far = -rises.max(axis=1)  # on the side that falls less
         if (near > np.maximum(10.0 * slack, _CURVED * far)).all():
-            held = is_held(self.search.box, batch.point[k], batch.gradient[k]).any()
-            batch.kind[k] = KINDS.index("boundary" if held else "optimum")
+            batch.kind[k] = KINDS.index("boundary" if self._held(k).any() else "optimum")
         self._compare(k)
 
     def _told_far(self, k: int, where: Array, values: Array) -> None:
         """The first probe that differs counts on each side; beyond it another hill may begin."""
-        batch, slack = self.batch, self.search.rounding
+        batch, slack = self.batch, self._slack(k)
         rises = (values - batch.value[k]).reshape(4, 2, -1)  # (distance, side, axis)
         differs = np.abs(rises) > slack
         first = differs & (np.cumsum(differs, axis=0) == 1)
@@ -154,7 +181,7 @@ class Settling:
     def _climbs(self, k: int, where: Array, values: Array) -> bool:
         """Go on from the best of these points if it is higher."""
         batch, best = self.batch, int(np.argmax(values))
-        if not values[best] > batch.value[k] + self.search.rounding:
+        if not values[best] > batch.value[k] + self._slack(k):
             return False
         batch.point[k], batch.phase[k], batch.is_measured[k] = where[best], Phase.START, False
         return True
@@ -163,13 +190,12 @@ class Settling:
         batch, archive = self.batch, self.search.archive
         j = int(batch.rival[k])
         height = archive.values[j]
-        if (values >= min(batch.value[k], height) - self.search.rounding).all():
+        if (values >= min(batch.value[k], height) - self._slack(k)).all():
             self._improve(k, j)
             self._end(k, j)
-        elif (
-            KINDS[batch.kind[k]] == archive.found[j].kind == "flat" and abs(batch.value[k] - height) <= self.search.tie
-        ):
-            self._park(k, j)
+        elif KINDS[batch.kind[k]] == "flat" and len(others := self._level_modes(batch.value[k])):
+            distance = np.abs(self.search.box.difference(archive.means[others], batch.point[k])).max(axis=1)
+            self._park(k, j if j in others else int(others[distance.argmin()]))
         else:
             self._freeze(k)
 
@@ -193,6 +219,8 @@ class Settling:
                     return
             if kind == "flat":
                 batch.phase[k] = Phase.FLAT
+            elif self.search.order == 0 and not self._held(k).all():
+                batch.phase[k] = Phase.CHECK
             else:
                 self._compare(k)
 
@@ -208,7 +236,7 @@ class Settling:
             return "flat" if held[free].any() else ""  # at a bound values tell whether it rises inward
         if eigenvalues[-1] >= -self._gentle(k, eigenvalues):
             return "flat"
-        return "boundary" if held.any() else "optimum"
+        return "boundary" if len(free) < len(held) else "optimum"
 
     def _compare(self, k: int) -> None:
         """A top: look at what lies between it and the closest mode, or the closest level one, before it counts."""
@@ -217,10 +245,8 @@ class Settling:
         batch.seen[k] = len(archive)
         if len(archive):
             j, apart = closest(search, batch.point[k])
-            level = np.array([found.kind == "flat" for found in archive.found])
-            level &= np.abs(archive.values - batch.value[k]) <= search.tie  # level ground has one height
-            if KINDS[batch.kind[k]] == "flat" and level.any():
-                others = np.flatnonzero(level)
+            others = self._level_modes(batch.value[k])
+            if apart >= _CLOSE and KINDS[batch.kind[k]] == "flat" and len(others):
                 distance = np.abs(search.box.difference(archive.means[others], batch.point[k])).max(axis=1)
                 j, apart = int(others[distance.argmin()]), 0.0
             if apart < _CLOSE:
@@ -236,14 +262,6 @@ class Settling:
             return
         mode = self._add(batch.point[k], batch.value[k], batch.gradient[k], batch.hessian[k], KINDS[batch.kind[k]])
         self._end(k, mode, is_new=True)
-
-    def _add(self, point: Array, value: float, gradient: Array, hessian: Array, kind: str) -> int:
-        search = self.search
-        point = search.box.project(point)
-        source = "derivatives" if search.order == 2 else "differences"
-        held = is_held(search.box, point, gradient)
-        found = Found(gradient.copy(), hessian.copy(), held, kind, source, search.nfev)
-        return search.archive.add(point, float(value), found)
 
     def _improve(self, k: int, j: int) -> None:
         """A launch that ends in a mode that a population found knows more about it."""
@@ -265,35 +283,3 @@ class Settling:
             self.build(k)
         else:
             self.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode, is_new))
-
-    # ---- bridges between level points
-
-    def _park(self, k: int, mode: int) -> None:
-        """Whether two level points at the same height are connected is seen by a launch from between them."""
-        batch = self.batch
-        pillar = Pillar(
-            batch.point[k].copy(), float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), mode,
-            int(batch.arm[k]), int(batch.cost[k]),
-        )  # fmt: skip
-        self.parked.append(k)
-        way = self.search.box.difference(self.search.archive.means[mode], pillar.point)
-        self.bridges.append((pillar.point + 0.5 * way, len(self.pillars)))
-        self.pillars.append(pillar)
-
-    def build(self, k: int) -> None:
-        """A bridge has ended: level ground at the same height between its ends says that they are one mode."""
-        search, batch = self.search, self.batch
-        number = int(batch.picked[k])
-        pillar = self.pillars[number]
-        assert pillar is not None
-        self.pillars[number] = None
-        self.parked.append(k)
-        ends = np.stack([pillar.point, search.archive.means[pillar.mode]])
-        reach = np.sqrt((search.box.difference(ends[0], ends[1]) ** 2).sum())
-        apart = np.sqrt((search.box.difference(ends, batch.point[k]) ** 2).sum(axis=1))
-        height = min(pillar.value, search.archive.values[pillar.mode])
-        if (apart < _HALFWAY * reach).all() and batch.value[k] >= height - search.tie:
-            self.ends.append(End(-1, pillar.arm, pillar.cost, pillar.mode))
-            return
-        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
-        self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
