@@ -128,17 +128,11 @@ class Pace:
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = None if seconds is None else min(seconds, _PIECE)
-        self.size = 1
-
-    def piece(self, evaluator: Evaluator) -> int | None:
-        """Points of the next piece; None for all of the round."""
-        if self.seconds is None or any(part.batched for part in evaluator.source.parts):
-            return None
-        return self.size
+        self.size: int | None = None if seconds is None else 1
 
     def took(self, points: int, seconds: float) -> None:
         """Learn from a piece. Sizes grow slowly: one quick evaluation does not promise another."""
-        if self.seconds is not None and points:
+        if self.seconds is not None and self.size is not None and points:
             fitting = self.seconds * points / max(seconds, 1e-9)
             self.size = int(max(1, min(2 * self.size, fitting)))
 

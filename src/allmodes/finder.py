@@ -118,6 +118,18 @@ class ModeFinder:
         self._state.round.fill(value, gradient, hessian, rows)
         self._pass_on()
 
+    def hand_out(self) -> list[tuple[int, Array, Needs]]:
+        """Rounds that are to be evaluated: number, points and derivatives wanted; those not handed out yet."""
+        self._refill()
+        round_ = self._state.round
+        if round_.is_handed[~round_.is_known].all():
+            return []
+        return [(self._state.nit, round_.hand_out(None), round_.needs)]
+
+    def tell_rows(self, number: int, rows: Any, value: Array, gradient: Any = None, hessian: Any = None) -> None:
+        """What came of some rows of the points of a round that was handed out."""
+        self.tell_round(value, gradient, hessian, rows)
+
     @property
     def is_in_round(self) -> bool:
         """Whether some points of a round are still to be told."""
@@ -228,6 +240,11 @@ class ModeFinder:
         return self._state.search.nfev + len(round_.pending) * round_.cost
 
     @property
+    def nit(self) -> int:
+        """Rounds so far."""
+        return self._state.nit
+
+    @property
     def modes_found(self) -> int:
         """Distinct modes of the wanted kind so far."""
         search = self._state.search
@@ -242,13 +259,11 @@ class ModeFinder:
 
     def go_on_with(self, evaluator: Evaluator) -> None:
         """Let an evaluator call the function as it was called before: by compiled code, if that is how it was."""
-        self._plain = evaluator.source
-        if self._earlier.is_compiled:
-            evaluator.source = evaluator.source.compiled(self._state.frame.box.D)
+        evaluator.compiled_from = self._earlier.compiled_from
 
     def count(self, evaluator: Evaluator) -> None:
         """What the evaluator has called and seen fail, on top of what others did in earlier parts of the search."""
-        self._state.tally = self._earlier.plus(evaluator, evaluator.source is not self._plain)
+        self._state.tally = self._earlier.plus(evaluator)
 
     def result_with(self, evaluator: Evaluator) -> Result:
         """The result, with the calls that evaluators counted and the failures that they saw."""
@@ -290,4 +305,6 @@ class ModeFinder:
         finder._state = storage.load(path, kind=_KIND)
         finder._begun = time.monotonic()
         finder._earlier = finder._state.tally
+        round_ = finder._state.round
+        round_.is_handed = round_.is_known.copy()  # whoever had points then has them no more
         return finder

@@ -21,7 +21,8 @@ from allmodes.status import Status
 from allmodes.terminal import Line
 
 _OF_THE_FUNCTION = ("fun", "args", "jac", "hess", "vectorized")
-_OF_THE_LOOP = ("workers", "on_error", "callback", "progress", "checkpoint")
+_OF_THE_LOOP = ("workers", "timeout", "retries", "on_error", "callback", "progress", "checkpoint")
+_OF_THE_EVALUATOR = ("workers", "timeout", "retries", "on_error")
 
 P = ParamSpec("P")
 
@@ -46,6 +47,8 @@ def find_minima(
     periodic: Any = None,
     noise: Any = None,
     workers: Any = 1,
+    timeout: float | None = None,
+    retries: int = 1,
     on_error: str = "raise",
     polish: bool = True,
     rng: Any = None,
@@ -81,8 +84,12 @@ def find_minima(
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
         noise: True, or the standard deviation of a value, if fun is noisy.
-        workers: 1, a number of processes, -1 for all cores, a function like map, or an object with .map. The result
-            is the same for all.
+        workers: 1, a number of processes on this machine, -1 for one per core, anything with a method submit,
+            apply_async or map (executors, pools, a Dask client), the module ray, or a function like map. The result is
+            the same for all; with many, options={"width": ...} keeps them busy.
+        timeout: seconds for each evaluation; one that takes longer is ended and counted as a failure. Not with
+            workers=1 nor in threads, where nothing can be ended.
+        retries: how often a point is tried again whose worker has died; then it is counted as lost.
         on_error: "raise" passes an exception of fun on; "nan" counts it as a failure and goes on. Values that are not
             finite are counted and survived in either case.
         polish: False reports where annealing ends as it is, unverified. (The other methods polish as they go.)
@@ -147,7 +154,7 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
     line = Line(given["progress"] and sys.stderr.isatty())
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,
-        Evaluator(source, workers=given["workers"], on_error=given["on_error"]) as evaluator,
+        Evaluator(source, **{name: given[name] for name in _OF_THE_EVALUATOR}) as evaluator,
     ):
         finder.go_on_with(evaluator)
         is_alone = keeper.path is not None and type(given["workers"]) is int and given["workers"] == 1
@@ -156,9 +163,8 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
             _search(finder, evaluator, keeper, signals, pace, given["callback"], line)
         except BaseException as error:
             if signals.is_whole:
-                if evaluator.partial is not None:  # what was finished of the batch is not made again
-                    rows, evaluation = evaluator.partial
-                    finder.tell_round(*evaluation, rows=rows)
+                for number, rows, evaluation in evaluator.left:  # what is finished is not made again
+                    finder.tell_rows(number, rows, *evaluation)
                 keeper.save(finder, evaluator)
             if not isinstance(error, KeyboardInterrupt):
                 raise
@@ -181,16 +187,18 @@ def _search(
     callback: Callable[..., Any] | None,
     line: Line,
 ) -> None:
-    """Ask, evaluate, tell, until the search is over. Rounds are evaluated in pieces when these are to be kept."""
+    """Ask, evaluate, tell, until the search is over; what comes of a round in pieces is told, and kept, in pieces."""
+    rounds = finder.nit
     while finder.is_in_round or not finder.stop():
-        points = finder.ask(pace.piece(evaluator))
-        source, begun = evaluator.source, time.monotonic()
-        evaluation = signals.during(evaluator.evaluate, points, finder.needs)
-        pace.took(len(points), time.monotonic() - begun)
-        finder.tell_round(*evaluation)
-        if finder.is_in_round:
-            evaluator.source = source  # one round, one code: compiled code may round differently
-        else:
+        for number, points, needs in finder.hand_out():
+            evaluator.submit(number, points, needs)
+        evaluator.piece, begun = pace.size, time.monotonic()
+        came = signals.during(evaluator.wait)
+        pace.took(sum(len(rows) for _, rows, _ in came), time.monotonic() - begun)
+        for number, rows, evaluation in came:
+            finder.tell_rows(number, rows, *evaluation)
+        if finder.nit > rounds:
+            rounds = finder.nit
             line.show(finder.progress_text)
             if callback is not None and signals.during(_asks_to_stop, callback, finder):
                 finder.end("the callback asked to stop", Status.STOPPED)

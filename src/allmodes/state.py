@@ -25,17 +25,17 @@ class Tally(NamedTuple):
     Args:
         njev, nhev: points at which gradients and Hessians were computed.
         nfail: points at which something failed, failures (point, kind, text) the first of them.
-        is_compiled: whether the function was seen to be JAX's and is evaluated by compiled code, which may round
-            differently.
+        compiled_from: number of the first round that compiled code evaluates, once the function was seen to be JAX's:
+            such code may round differently. None while it was not.
     """
 
     njev: int = 0
     nhev: int = 0
     nfail: int = 0
     failures: tuple[Any, ...] = ()
-    is_compiled: bool = False
+    compiled_from: int | None = None
 
-    def plus(self, evaluator: Evaluator, is_compiled: bool) -> Tally:
+    def plus(self, evaluator: Evaluator) -> Tally:
         """This and what an evaluator has done since it was made."""
         failures = (*self.failures, *(tuple(failure) for failure in evaluator.failures))
         return Tally(
@@ -43,7 +43,7 @@ class Tally(NamedTuple):
             self.nhev + evaluator.nhev,
             self.nfail + evaluator.nfail,
             failures[:_MOST_FAILURES],
-            is_compiled,
+            evaluator.compiled_from,
         )
 
 

@@ -11,7 +11,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -287,6 +286,8 @@ def test_a_search_in_a_forked_process_and_pools_in_the_function(tmp_path):
     assert done.stderr == ""
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX warns, if another test has loaded it
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_signal_to_a_fork_is_what_it_would_be_without_the_search():
     with Signals(takes_sigterm=True) as signals:
         process = get_context("fork").Process(target=time.sleep, args=(60.0,))
@@ -327,15 +328,14 @@ def test_sigterm_is_raised_as_a_kind_of_ctrl_c():
 
 
 def test_pieces_grow_slowly_and_shrink_at_once():
-    plain = SimpleNamespace(source=SimpleNamespace(parts=()))
     pace = Pace(60.0)
     sizes = []
     for seconds in (1e-6, 1e-6, 1e-6, 1e-6, 8.0, 0.25):
-        sizes.append(pace.piece(plain))
+        sizes.append(pace.size)
         pace.took(sizes[-1], seconds)
     assert sizes == [1, 2, 4, 8, 16, 2]
-    assert pace.piece(plain) == 4
-    assert Pace(None).piece(plain) is None
+    assert pace.size == 4
+    assert Pace(None).size is None
 
 
 def test_what_takes_a_batch_gets_whole_rounds(tmp_path):

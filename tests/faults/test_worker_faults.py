@@ -127,17 +127,17 @@ def test_an_interruption_keeps_what_is_done_and_ends_the_workers(tmp_path):
     interrupt = threading.Timer(0.0, lambda: os.kill(os.getpid(), signal.SIGINT))
 
     def watch():
-        until(lambda: evaluator._engine is not None and len(pids(tmp_path)) == 2)
+        until(lambda: len(pids(tmp_path)) == 2)
         time.sleep(1.0)
         interrupt.start()
 
     threading.Thread(target=watch).start()
     with pytest.raises(KeyboardInterrupt):
         evaluator.evaluate(POINTS)
-    rows, found = evaluator.partial
-    assert len(rows) > 0
-    np.testing.assert_array_equal(found.value, [value(x) for x in POINTS[rows]])
-    assert evaluator.nfev == len(rows)
+    assert evaluator.left
+    assert evaluator.nfev == sum(len(rows) for _, rows, _ in evaluator.left)
+    for _, rows, found in evaluator.left:
+        np.testing.assert_array_equal(found.value, [value(x) for x in POINTS[rows]])
     assert all(is_gone(pid) for pid in pids(tmp_path))
     np.testing.assert_array_equal(evaluator.evaluate(POINTS[:4]).value, [value(x) for x in POINTS[:4]])
     evaluator.close()
@@ -172,8 +172,8 @@ def test_a_broken_pool_that_is_not_ours_is_an_error_that_keeps_what_is_done():
         with pytest.raises(BrokenExecutor) as caught:
             evaluator.evaluate(POINTS)
     assert "a worker process ended" in caught.value.__notes__[0]
-    rows, found = evaluator.partial
-    np.testing.assert_array_equal(found.value, [value(x) for x in POINTS[rows]])
+    for _, rows, found in evaluator.left:
+        np.testing.assert_array_equal(found.value, [value(x) for x in POINTS[rows]])
 
 
 class Deserted:
@@ -186,7 +186,7 @@ class Deserted:
 
 
 def test_nobody_is_waited_for(monkeypatch):
-    monkeypatch.setattr("allmodes.objective.workers.dispatch._PATIENCE_AT_FIRST", 0.3)
+    monkeypatch.setattr("allmodes.objective.workers.stream._PATIENCE_AT_FIRST", 0.3)
     monkeypatch.setattr("allmodes.objective.workers.opening.known_size", lambda pool: pool.num_workers)
     with pytest.raises(RuntimeError, match="no worker is there"):
         evaluated(value, Deserted())

@@ -264,22 +264,22 @@ def test_what_was_finished_before_an_interruption_is_kept(order):
     needs = (VALUE, GRADIENT, BOTH)[order]
     with pytest.raises(KeyboardInterrupt):
         e.evaluate(POINTS, needs)
-    rows, found = e.partial
+    _, rows, found = e.left[0]
     np.testing.assert_array_equal(rows, np.arange(BAD))
     np.testing.assert_array_equal(found.value, bowl(POINTS[rows]))
     if order > 0:
         np.testing.assert_array_equal(found.gradient, bowl_jac(POINTS[rows]))
     assert (e.nfev, e.njev, e.nhev) == ((BAD, 0, 0), (6, BAD, 0), (6, 6, BAD))[order]
     e.evaluate(POINTS[:BAD], needs)
-    assert e.partial is None
+    assert e.left == []
 
 
 def test_an_interruption_in_the_value_leaves_nothing_when_more_is_wanted():
     e = evaluator(raising(bowl, KeyboardInterrupt()), bowl_jac)
     with pytest.raises(KeyboardInterrupt):
         e.evaluate(POINTS, GRADIENT)
-    assert len(e.partial.rows) == 0
-    assert e.partial.evaluation.gradient.shape == (0, 2)
+    assert len(e.left[0].rows) == 0
+    assert e.left[0].evaluation.gradient.shape == (0, 2)
 
 
 class MuteError(Exception):

@@ -16,7 +16,8 @@ from allmodes.objective import GRADIENT, HESSIAN
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
-from allmodes.objective.workers import Pace, Parcel, open_engine, open_pool
+from allmodes.objective.workers import Parcel, open_engine, open_pool
+from allmodes.objective.workers.pace import Pace
 
 BOTH = GRADIENT | HESSIAN
 BOX = Box.make([(-3, 3), (-3, 3)])

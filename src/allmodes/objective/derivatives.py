@@ -73,8 +73,8 @@ class Source:
 
     @property
     def batched(self) -> bool:
-        """Whether values are computed for many points in one call."""
-        return self.parts[0].batched
+        """Whether anything takes many points in one call, and so may round differently in batches of other sizes."""
+        return any(part.batched for part in self.parts)
 
     def compiled(self, D: int) -> Source:
         """The same by compiled code, if JAX can trace the user's functions; otherwise this source."""

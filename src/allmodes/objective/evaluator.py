@@ -12,8 +12,8 @@ from allmodes.objective.autodiff import check_symmetric
 from allmodes.objective.batch import Batch, Interrupted, Rows, Trouble, evaluate_batch
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluation import VALUE, Evaluation, Needs
-from allmodes.objective.parts import Counts
-from allmodes.objective.workers import Dispatch, Pace, Parcel, open_engine
+from allmodes.objective.parts import ARGUMENTS, VALUE_NAME, Counts, shape_of
+from allmodes.objective.workers import Came, Halted, Parcel, Stream, open_engine
 
 _MOST_FAILURES = 20  # records kept: enough to see what goes wrong, bounded however long a search runs
 _ON_ERROR = ("raise", "nan")
@@ -33,11 +33,21 @@ class Failure(NamedTuple):
     text: str
 
 
-class Partial(NamedTuple):
-    """What was finished of a batch that was interrupted: rows of the points, in order, and their evaluation."""
+class Told(NamedTuple):
+    """What came of some rows of a batch."""
 
+    number: int
     rows: Rows
     evaluation: Evaluation
+
+
+class Waiting(NamedTuple):
+    """A batch that this process is to evaluate."""
+
+    points: Floats
+    needs: Needs
+    source: Source
+    first: int = 0  # the first row that is not evaluated yet
 
 
 class Evaluator:
@@ -55,8 +65,9 @@ class Evaluator:
 
     Attributes:
         nfail: points at which anything failed.
-        failures: the first of them, at most 20.
-        partial: what was finished of the last batch, if Ctrl-C or an error ended it; None otherwise.
+        left: after Ctrl-C or an error, what had come and `wait` did not return.
+        piece: points that this process evaluates in one go; None for a whole batch.
+        compiled_from: number of the first batch for which JAX code is compiled; None while no JAX function was seen.
 
     >>> from allmodes.objective.bounds import Box
     >>> source = Source.make(lambda x: 1.0 / x[0], box=Box.make([(0, 1)]))
@@ -73,16 +84,25 @@ class Evaluator:
             raise ValueError(f'on_error is {on_error!r}; wanted "raise" or "nan".')
         self.source = source
         self.nfail = 0
-        self.failures: list[Failure] = []
+        self._records: list[tuple[int, int, Failure]] = []  # the first by batch and row, in whatever order they come
         self._counts = Counts()
         self._stop = on_error == "raise"
         self._symmetric = False  # whether a Hessian has been seen to be symmetric
-        self.partial: Partial | None = None
+        self.left: list[Told] = []
+        self.piece: int | None = None
+        self.compiled_from: int | None = None
+        self._waiting: dict[int, Waiting] = {}
+        self._submitted: dict[int, tuple[Floats, int]] = {}  # points of batches under way, and how many are to come
+        self._next = 0  # larger than the number of any batch so far
         self._timeout = None if timeout is None else number("timeout", timeout, above=0.0)
         self._retries = whole_number("retries", retries, 0)
-        self._pace, self._parcel = Pace(), Parcel(source)
-        self._engine = open_engine(workers, self._timeout)
-        if self._engine is not None and self._engine.kills:
+        self._parcel = Parcel(source)
+        self._compiled: Source | None = None
+        engine = open_engine(workers, self._timeout)
+        self._stream = None
+        if engine is not None:
+            self._stream = Stream(engine, stop=self._stop, timeout=self._timeout, retries=self._retries)
+        if engine is not None and engine.kills:
             self._parcel.data  # noqa: B018  (an error here says what cannot be sent to processes)
 
     @property
@@ -102,64 +122,134 @@ class Evaluator:
 
     def evaluate(self, points: Floats, needs: Needs = VALUE) -> Evaluation:
         """Values and the needed derivatives at points (N, D); NaN where they failed."""
+        number = self._next
+        self.submit(number, points, needs)
+        N, D = points.shape
+        arrays = {name: np.full(shape_of(name, (N, D)), np.nan) for name in needs | {VALUE_NAME}}
+        came: list[Told] = []
+        try:
+            while number in self._submitted:
+                came += self.wait()
+        except BaseException:
+            self.left = came + self.left
+            raise
+        for _, rows, evaluation in came:
+            for name, part in zip(ARGUMENTS, evaluation, strict=True):
+                if name in arrays:
+                    arrays[name][rows] = part
+        return Evaluation(*(arrays.get(name) for name in ARGUMENTS))
+
+    def submit(self, number: int, points: Floats, needs: Needs = VALUE) -> None:
+        """Have points (N, D) evaluated as the batch of that number; `wait` brings what comes of them."""
         if not needs <= self.source.offers:
             missing = ", ".join(sorted(needs - self.source.offers))
             raise ValueError(f"{missing} needed, which this objective does not offer; pass jac and hess.")
-        self.partial = None
-        if self._engine is None or not len(points):
-            return self._taken(self._here(points, needs), points)
-        if self._parcel.contents is not self.source:
-            self._parcel = Parcel(self.source)
-        dispatch = Dispatch(
-            self._engine, self._parcel, points, needs, self._pace, stop=self._stop, timeout=self._timeout,
-            retries=self._retries, batched=self.source.batched,
-        )  # fmt: skip
+        self._next, self.left = max(self._next, number + 1), []
+        if not len(points):
+            return
+        source = self._source_for(number, points.shape[1])
+        self._submitted[number] = (points, len(points))
+        if self._stream is None:
+            self._waiting[number] = Waiting(points, needs, source)
+            return
+        if self._parcel.contents is not source:
+            self._parcel = Parcel(source)
+        self._stream.submit(number, self._parcel, points, needs, source.batched)
+
+    def wait(self) -> list[Told]:
+        """What has come of the points under way since this was last called; waits until there is something.
+
+        In this process it is the oldest batch, or a piece of it. An exception that is to be raised is raised when all
+        that was submitted before it has come; everything under way is given up then.
+        """
         try:
-            batch = dispatch.run()
+            came = self._here() if self._stream is None else self._stream.wait()
+        except Halted as halted:
+            self._count(halted.number, halted.rows, halted.batch)
+            self._give_up()
+            _raise(next(trouble for trouble in halted.batch.troubles if trouble.where))
         except BaseException:
-            self._part(points, *dispatch.finished)
+            self._give_up()
             raise
-        return self._taken(batch, points)
+        return self._told(came)
 
-    def _here(self, points: Floats, needs: Needs) -> Batch:
-        """The batch, evaluated in this process."""
+    def _here(self) -> list[Came]:
+        """The next piece of the oldest batch, evaluated in this process."""
+        if not self._waiting:
+            return []
+        number, (points, needs, source, first) = next(iter(self._waiting.items()))
+        last = len(points) if self.piece is None or source.batched else min(first + self.piece, len(points))
         try:
-            return evaluate_batch(points, self.source, needs, self._stop)
-        except Interrupted as error:
-            self._part(points, error.rows, error.batch)
+            batch = evaluate_batch(points[first:last], source, needs, self._stop)
+        except Interrupted as interrupted:
+            self.left = self._told([Came(number, first + interrupted.rows, interrupted.batch)])
             raise
+        if self._stop and any(trouble.where for trouble in batch.troubles):
+            raise Halted(number, np.arange(first, last), batch)
+        if last == len(points):
+            del self._waiting[number]
+        else:
+            self._waiting[number] = Waiting(points, needs, source, last)
+        return [Came(number, np.arange(first, last), batch)]
 
-    def _part(self, points: Floats, rows: Rows, batch: Batch) -> None:
-        """Count and keep what was finished of a batch."""
-        self._count(batch, points[rows])
-        self.partial = Partial(rows, batch.evaluation)
+    def _source_for(self, number: int, D: int) -> Source:
+        """One batch, one code: compiled code may round differently."""
+        if self.compiled_from is None or number < self.compiled_from:
+            return self.source
+        if self._compiled is None:
+            self._compiled = self.source.compiled(D)
+        return self._compiled
 
-    def _taken(self, batch: Batch, points: Floats) -> Evaluation:
-        """Count what was called, note what failed, raise what is to be raised."""
-        self._count(batch, points)
-        for trouble in batch.troubles:
-            if self._stop and trouble.where:
-                _raise(trouble)
-        if batch.saw_jax:
-            self.source = self.source.compiled(points.shape[1])
-        hessian = batch.evaluation.hessian
+    def _give_up(self) -> None:
+        if self._stream is not None:
+            came, self._stream.left = self._stream.left, []
+            self.left += self._told(came)
+        self._waiting.clear()
+        self._submitted.clear()
+
+    def _told(self, came: list[Came]) -> list[Told]:
+        """Count what was called, note what failed."""
+        for piece in came:
+            points, missing = self._submitted[piece.number]
+            self._count(*piece)
+            missing -= len(piece.rows)
+            if missing:
+                self._submitted[piece.number] = (points, missing)
+            else:
+                del self._submitted[piece.number]
+                if piece.batch.saw_jax and self.compiled_from is None:
+                    self.compiled_from = self._next
+            self._check_symmetry(piece.batch.evaluation.hessian)
+        return [Told(piece.number, piece.rows, piece.batch.evaluation) for piece in came]
+
+    def _check_symmetry(self, hessian: Floats | None) -> None:
+        """Of the first Hessians that are there."""
         if hessian is not None and not self._symmetric:
             seen = hessian[np.isfinite(hessian).all(axis=(1, 2))]
             check_symmetric(seen)
             self._symmetric = len(seen) > 0
-        return batch.evaluation
 
-    def _count(self, batch: Batch, points: Floats) -> None:
+    def _count(self, number: int, rows: Rows, batch: Batch) -> None:
         """Add to the counts and to the record of failures."""
         self._counts = self._counts.plus(batch.counts)
+        if not batch.troubles:
+            return
         self.nfail += len(batch.troubles)
-        for trouble in batch.troubles[: _MOST_FAILURES - len(self.failures)]:
-            self.failures.append(Failure(points[trouble.row].copy(), trouble.kind, trouble.text))
+        points, _ = self._submitted[number]
+        for trouble in batch.troubles[:_MOST_FAILURES]:
+            row = int(rows[trouble.row])
+            self._records.append((number, row, Failure(points[row].copy(), trouble.kind, trouble.text)))
+        self._records = sorted(self._records, key=lambda record: record[:2])[:_MOST_FAILURES]
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The first points at which anything failed, at most 20, in the order in which they were submitted."""
+        return [failure for _, _, failure in self._records]
 
     def close(self) -> None:
         """Give back the worker processes, if this opened any."""
-        if self._engine is not None:
-            self._engine.close()
+        if self._stream is not None:
+            self._stream.engine.close()
 
     def __enter__(self) -> Evaluator:
         return self

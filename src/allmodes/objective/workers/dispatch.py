@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import time
 from collections import deque
@@ -13,17 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective.batch import LOST, TIMED_OUT, Batch, Rows, failed, joined
+from allmodes.objective.batch import LOST, TIMED_OUT, Batch, Rows, failed
 from allmodes.objective.evaluation import Needs
 from allmodes.objective.workers.child import late, lost
 from allmodes.objective.workers.engine import Engine, explain, is_loss
 from allmodes.objective.workers.pace import Pace
 from allmodes.objective.workers.parcel import Parcel
 from allmodes.objective.workers.task import DONE, INTERRUPTED, MISSING, UNREADABLE, Reply, Task, run
-
-_TICK = 0.2  # seconds between two looks at time limits and at who is still there
-_PATIENCE = 30.0  # seconds without an answer and without a worker, then it is an error; clusters replace workers faster
-_PATIENCE_AT_FIRST = 600.0  # the same before the first answer of all: clusters take their time to start
 
 Floats = NDArray[np.float64]
 
@@ -46,11 +43,27 @@ class Flight:
     was_free: bool
 
 
+class Traffic:
+    """What the batches that are under way at once have in common.
+
+    Attributes:
+        events: (dispatch, future) of every task that has ended.
+        flying: tasks that were sent and have not come back.
+        last_event: when something last came back.
+    """
+
+    def __init__(self) -> None:
+        self.events: queue.SimpleQueue[tuple[Dispatch, Any]] = queue.SimpleQueue()
+        self.flying = 0
+        self.last_event = time.monotonic()
+
+
 class Dispatch:
     """Sends a batch, receives it, and sees to what goes wrong.
 
     Args:
         engine: where to.
+        traffic: shared with other batches under way.
         parcel: holds the source.
         points: (N, D).
         needs: derivatives wanted.
@@ -63,18 +76,19 @@ class Dispatch:
     """
 
     def __init__(
-        self, engine: Engine, parcel: Parcel, points: Floats, needs: Needs, pace: Pace, *, stop: bool,
-        timeout: float | None = None, retries: int = 1, batched: bool = False,
+        self, engine: Engine, traffic: Traffic, parcel: Parcel, points: Floats, needs: Needs, pace: Pace, *,
+        stop: bool, timeout: float | None = None, retries: int = 1, batched: bool = False,
     ) -> None:  # fmt: skip
-        self.engine, self.parcel, self.points, self.needs, self.pace = engine, parcel, points, needs, pace
+        self.engine, self.traffic, self.parcel, self.pace = engine, traffic, parcel, pace
+        self.points, self.needs = points, needs
         self.stop, self.timeout, self.retries = stop, timeout, retries
-        self._finished: list[tuple[Rows, Batch]] = []
+        self.halt: tuple[Rows, Batch] | None = (
+            None  # the piece with the first exception, by row, if that ends the batch
+        )
+        self._came: list[tuple[Rows, Batch]] = []
         self._flying: dict[Any, Flight] = {}
-        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._suspects: deque[Piece] = deque()
-        self._last_event = time.monotonic()
         self._first_error = len(points)  # the row from which nothing matters any more
-        engine.begin()
         self._fresh = 0  # the first row that is in no piece yet
         self._pieces: deque[Piece] = deque()
         if batched and timeout is None:
@@ -82,38 +96,31 @@ class Dispatch:
         elif pace.knows(needs) or engine.size is None:
             self._plan()
 
-    def run(self) -> Batch:
-        """The whole batch. On any exception, Ctrl-C among them, `finished` has what is done and tasks are given up."""
-        try:
-            while self._is_open():
-                self._send()
-                self.engine.tend()
-                self._receive(self._waiting_time())
-                self._watch()
-        except BaseException:
-            self._receive_what_is_there()
-            self.engine.abandon(list(self._flying))
-            self.engine.abort()
-            raise
-        self.engine.abandon(list(self._flying))  # nobody needs them: an exception comes before them
-        return joined(self._finished, len(self.points), self.points.shape[1], self.needs)
-
     @property
-    def finished(self) -> tuple[Rows, Batch]:
-        """The rows that are done, in order, and their batch."""
-        done = [(rows, batch) for rows, batch in self._finished if len(batch.evaluation.value)]
-        rows = np.concatenate([rows for rows, _ in done]) if done else np.arange(0)
-        order = np.sort(rows)
-        places = [(np.searchsorted(order, rows), batch) for rows, batch in done]
-        return order, joined(places, len(order), self.points.shape[1], self.needs)
-
-    # ---- what goes out
-
-    def _is_open(self) -> bool:
+    def is_open(self) -> bool:
+        """Whether anything that matters is still to come."""
         if self._first_error == len(self.points):
             return bool(self._flying or self._suspects or self._pieces) or self._fresh < len(self.points)
         pending = [*self._suspects, *self._pieces, *(flight.piece for flight in self._flying.values())]
         return any(piece.rows[0] < self._first_error for piece in pending) or self._fresh < self._first_error
+
+    @property
+    def has_only_suspects(self) -> bool:
+        """Whether nothing is left to be sent but points whose worker has died."""
+        return bool(self._suspects) and not self._pieces and self._fresh == len(self.points)
+
+    def drain(self) -> list[tuple[Rows, Batch]]:
+        """What has come since this was last called: rows, and their batch."""
+        came, self._came = self._came, []
+        return came
+
+    def give_up(self) -> None:
+        """Let go of what is under way: nobody needs it."""
+        self.engine.abandon(list(self._flying))
+        self.traffic.flying -= len(self._flying)
+        self._flying.clear()
+
+    # ---- what goes out
 
     def _plan(self) -> None:
         """Cut what is left into pieces."""
@@ -127,7 +134,8 @@ class Dispatch:
                 self._pieces.append(Piece(np.arange(self._fresh, self._fresh + size)))
             self._fresh += size
 
-    def _send(self) -> None:
+    def send(self) -> None:
+        """As much as the engine takes."""
         while self.engine.room() > 0 and (piece := self._next()) is not None:
             if piece.rows[0] < self._first_error:
                 self._submit(piece)
@@ -142,11 +150,11 @@ class Dispatch:
             if self.pace.knows(self.needs):
                 self._plan()
                 return self._pieces.popleft()
-            if len(self._flying) < (self.engine.size or 1):  # single points tell how long one takes
+            if self.traffic.flying < (self.engine.size or 1):  # single points tell how long one takes
                 self._cut([1])
                 return self._pieces.popleft()
             return None
-        return self._suspects.popleft() if self._suspects and not self._flying else None
+        return self._suspects.popleft() if self._suspects and not self.traffic.flying else None
 
     def _submit(self, piece: Piece, carry: bool = False) -> None:
         limit = None if self.engine.kills else self.timeout
@@ -157,46 +165,43 @@ class Dispatch:
             if is_loss(error):
                 explain(error)
             raise
-        was_free = self.engine.size is not None and len(self._flying) < self.engine.size
+        was_free = self.engine.size is not None and self.traffic.flying < self.engine.size
         self._flying[future] = Flight(piece, future, time.monotonic(), was_free)
-        future.add_done_callback(self._events.put)
+        self.traffic.flying += 1
+        future.add_done_callback(self._announce)
+
+    def _announce(self, future: Any) -> None:
+        self.traffic.events.put((self, future))
 
     # ---- what comes back
 
-    def _waiting_time(self) -> float:
+    def time_left(self) -> float:
+        """Seconds until a task under way has taken too long."""
         if self.timeout is None or not self.engine.kills:
-            return _TICK
+            return math.inf
         now = time.monotonic()
         began = [self.engine.began(future) for future in self._flying]
-        return max(0.0, min([_TICK, *(since + self.timeout - now for since in began if since is not None)]))
+        return min((since + self.timeout - now for since in began if since is not None), default=math.inf)
 
-    def _receive(self, seconds: float) -> None:
-        """Take what has come, waiting for it at most so long."""
-        try:
-            future = self._events.get(timeout=seconds) if seconds > 0.0 else self._events.get_nowait()
-            while True:
-                self._take(future)
-                future = self._events.get_nowait()
-        except queue.Empty:
+    def salvage(self, future: Any) -> None:
+        """Before giving up: a reply that has already come, if it is good."""
+        flight = self._flying.pop(future, None)
+        if flight is None:
             return
+        self.traffic.flying -= 1
+        self.engine.done(flight.future, None)
+        with contextlib.suppress(Exception):  # one that was lost
+            reply = flight.future.result()
+            if reply.status == DONE:
+                self._came.append((flight.piece.rows, reply.batch))
 
-    def _receive_what_is_there(self) -> None:
-        """Before giving up: replies that have already come."""
-        while not self._events.empty():
-            flight = self._flying.pop(self._events.get(), None)
-            if flight is None:
-                continue
-            self.engine.done(flight.future, None)
-            with contextlib.suppress(Exception):  # one that was lost
-                reply = flight.future.result()
-                if reply.status == DONE:
-                    self._finished.append((flight.piece.rows, reply.batch))
-
-    def _take(self, future: Any) -> None:
+    def take(self, future: Any) -> None:
+        """A task has ended."""
         flight = self._flying.pop(future, None)
         if flight is None:  # given up before
             return
-        self._last_event = time.monotonic()
+        self.traffic.flying -= 1
+        self.traffic.last_event = now = time.monotonic()
         try:
             reply: Reply = future.result()
         except BaseException as error:
@@ -209,7 +214,7 @@ class Dispatch:
         began = self.engine.began(future) or flight.sent
         self.engine.done(future, None)
         if reply.status == DONE and reply.batch is not None:
-            turnaround = self._last_event - began if flight.was_free else None
+            turnaround = now - began if flight.was_free else None
             self.pace.note(self.needs, len(flight.piece.rows), reply.seconds, turnaround)
             self._keep(flight.piece.rows, reply.batch)
         elif reply.status == MISSING:
@@ -224,10 +229,11 @@ class Dispatch:
             raise RuntimeError(reply.text) if reply.origin is None else reply.origin.rebuilt()
 
     def _keep(self, rows: Rows, batch: Batch) -> None:
-        self._finished.append((rows, batch))
-        for trouble in batch.troubles:
-            if self.stop and trouble.where:
-                self._first_error = min(self._first_error, int(rows[trouble.row]))
+        halting = [int(rows[trouble.row]) for trouble in batch.troubles if self.stop and trouble.where]
+        if not halting:
+            self._came.append((rows, batch))
+        elif min(halting) < self._first_error:
+            self._first_error, self.halt = min(halting), (rows, batch)
 
     # ---- what goes wrong
 
@@ -242,19 +248,18 @@ class Dispatch:
     def _fail(self, rows: Rows, kind: str, text: str) -> None:
         self._keep(rows, failed(kind, text, self.points.shape[1], self.needs))
 
-    def _watch(self) -> None:
-        """End what takes too long; do not wait for nobody."""
+    def watch(self) -> None:
+        """End what takes too long."""
+        if self.timeout is None or not self.engine.kills:
+            return
         now = time.monotonic()
-        if self.timeout is not None and self.engine.kills:
-            for future, flight in list(self._flying.items()):
-                began = self.engine.began(future)
-                if began is not None and now - began >= self.timeout and not future.done():
-                    del self._flying[future]
-                    self.engine.kill(future)
-                    self._fail(flight.piece.rows, TIMED_OUT, late(self.timeout))
-        patience = _PATIENCE if self.pace.knows(self.needs) else _PATIENCE_AT_FIRST
-        if now - self._last_event > patience and self.engine.alive() == 0:
-            raise RuntimeError(f"no worker is there, and none has come for {patience:g} s; start workers and try again")
+        for future, flight in list(self._flying.items()):
+            began = self.engine.began(future)
+            if began is not None and now - began >= self.timeout and not future.done():
+                del self._flying[future]
+                self.traffic.flying -= 1
+                self.engine.kill(future)
+                self._fail(flight.piece.rows, TIMED_OUT, late(self.timeout))
 
 
 def _even(N: int, parts: int) -> list[int]:
