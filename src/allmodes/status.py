@@ -60,7 +60,7 @@ _MESSAGES = {
         'a rough one wants method="black-box".',
     ),
     Status.INTERRUPTED: (
-        "Interrupted from the keyboard; this is what was found so far.",
+        "Interrupted; this is what was found so far.",
         "A run of anneal goes on with mixture=run.mixture and first_step=run.nit + 1.",
     ),
     Status.OBJECTIVE_NOT_FINITE: (

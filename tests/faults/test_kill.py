@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from misbehaviour import until
 
 PROGRAM = Path(__file__).with_name("kill_program.py")
 
@@ -47,3 +49,47 @@ def test_nothing_is_left_behind_and_little_is_done_again(told):
     for search in told["killed"]:
         assert search["left"] == []
         assert told["whole"][2] <= search["calls"] < 2 * told["whole"][2]
+
+
+ON_WORKERS = """
+import json, os, sys, time
+from pathlib import Path
+from kill_program import BOX, content, himmelblau
+from allmodes import find_minima
+
+log = Path(sys.argv[1])
+
+def fun(x):
+    time.sleep(0.1 if sys.argv[3] != "1" else 0.0)
+    file = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    os.write(file, x.tobytes())
+    os.close(file)
+    return float(himmelblau(x))
+
+if __name__ == "__main__":
+    options = {"width": 16, "checkpoint_every": 0.05}
+    found = find_minima(
+        fun, BOX, rng=5, maxfev=120, workers=int(sys.argv[3]), checkpoint=sys.argv[2], options=options
+    )
+    print(json.dumps(content(found)))
+"""
+
+
+def test_what_workers_have_done_of_a_round_survives_a_kill(tmp_path):
+    """A round of sixteen launches takes longer than the time between two checkpoints: these hold what came of it."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROGRAM.parent), *sys.path])}
+    program = tmp_path / "on_workers.py"
+    program.write_text(ON_WORKERS)
+
+    def command(name, workers):
+        return [sys.executable, str(program), str(tmp_path / f"{name}.log"), str(tmp_path / f"{name}.ckpt"), workers]
+
+    whole = subprocess.run(command("whole", "1"), env=env, capture_output=True, text=True, check=True)
+    log = tmp_path / "killed.log"
+    with subprocess.Popen(command("killed", "2"), env=env, stdout=subprocess.DEVNULL) as process:
+        assert until(lambda: log.exists() and log.stat().st_size >= 16 * 70)
+        process.send_signal(signal.SIGKILL)
+    resumed = subprocess.run(command("killed", "2"), env=env, capture_output=True, text=True, check=True)
+    assert json.loads(resumed.stdout) == json.loads(whole.stdout)
+    again = (log.stat().st_size - (tmp_path / "whole.log").stat().st_size) // 16
+    assert again <= 16  # a chunk for each worker, and what came since the last checkpoint; a round has 48
