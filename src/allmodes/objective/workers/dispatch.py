@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import queue
-import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,13 +48,15 @@ class Traffic:
     Attributes:
         events: (dispatch, future) of every task that has ended.
         flying: tasks that were sent and have not come back.
+        clock: the engine's.
         last_event: when something last came back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
         self.events: queue.SimpleQueue[tuple[Dispatch, Any]] = queue.SimpleQueue()
         self.flying = 0
-        self.last_event = time.monotonic()
+        self.last_event = clock()
 
 
 class Dispatch:
@@ -166,7 +167,7 @@ class Dispatch:
                 explain(error)
             raise
         was_free = self.engine.size is not None and self.traffic.flying < self.engine.size
-        self._flying[future] = Flight(piece, future, time.monotonic(), was_free)
+        self._flying[future] = Flight(piece, future, self.traffic.clock(), was_free)
         self.traffic.flying += 1
         future.add_done_callback(self._announce)
 
@@ -179,7 +180,7 @@ class Dispatch:
         """Seconds until a task under way has taken too long."""
         if self.timeout is None or not self.engine.kills:
             return math.inf
-        now = time.monotonic()
+        now = self.traffic.clock()
         began = [self.engine.began(future) for future in self._flying]
         return min((since + self.timeout - now for since in began if since is not None), default=math.inf)
 
@@ -201,7 +202,7 @@ class Dispatch:
         if flight is None:  # given up before
             return
         self.traffic.flying -= 1
-        self.traffic.last_event = now = time.monotonic()
+        self.traffic.last_event = now = self.traffic.clock()
         try:
             reply: Reply = future.result()
         except BaseException as error:
@@ -252,7 +253,7 @@ class Dispatch:
         """End what takes too long."""
         if self.timeout is None or not self.engine.kills:
             return
-        now = time.monotonic()
+        now = self.traffic.clock()
         for future, flight in list(self._flying.items()):
             began = self.engine.began(future)
             if began is not None and now - began >= self.timeout and not future.done():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from typing import Any, Protocol
 
@@ -26,6 +27,7 @@ class Engine(Protocol):
         size: how many workers there are; None if nobody knows.
         isolates: whether a lost worker takes exactly its own task with it, so that blame is certain.
         kills: whether one task can be ended, its worker with it.
+        clock: tells the seconds in which all times are given.
     """
 
     @property
@@ -34,6 +36,8 @@ class Engine(Protocol):
     def isolates(self) -> bool: ...
     @property
     def kills(self) -> bool: ...
+    @property
+    def clock(self) -> Callable[[], float]: ...
 
     def room(self) -> int:
         """How many more tasks it takes now."""
@@ -48,7 +52,7 @@ class Engine(Protocol):
         """Called again and again while there are tasks: look after them, if nobody else does."""
 
     def began(self, future: Any) -> float | None:
-        """When a task began, by time.monotonic(); None if it has not, or nobody knows."""
+        """When a task began; None if it has not, or nobody knows."""
 
     def done(self, future: Any, error: BaseException | None) -> bool:
         """Take note that a task has ended; whether it is to blame if it was lost."""

@@ -27,6 +27,7 @@ class Foreign:
 
     isolates = False
     kills = False
+    clock = staticmethod(time.monotonic)
 
     def __init__(self, send: Callable[..., Any], count: Callable[[], int | None]) -> None:
         self.size = count() or None
@@ -36,13 +37,13 @@ class Foreign:
         self._parcel: Parcel | None = None
         self._carried = 0
         self._answered = 0
-        self._counted = time.monotonic()
+        self._counted = self.clock()
 
     def begin(self) -> None:
         self._flying = 0
-        if time.monotonic() - self._counted > _LOOK:
+        if self.clock() - self._counted > _LOOK:
             self.size = self.alive() or None
-            self._counted = time.monotonic()
+            self._counted = self.clock()
 
     def room(self) -> int:
         return _WITHOUT_END if self.size is None else _AHEAD * self.size - self._flying

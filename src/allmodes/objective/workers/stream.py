@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -52,14 +51,14 @@ class Stream:
         self.engine = engine
         self.stop, self.timeout, self.retries = stop, timeout, retries
         self.left: list[Came] = []
-        self._pace, self._traffic = Pace(), Traffic()
+        self._pace, self._traffic = Pace(), Traffic(engine.clock)
         self._open: dict[int, Dispatch] = {}
 
     def submit(self, number: int, parcel: Parcel, points: NDArray[np.float64], needs: Needs, batched: bool) -> None:
         """Send a batch of points (N, D), which is known by its number."""
         if not self._open:
             self.engine.begin()
-            self._traffic = Traffic()
+            self._traffic = Traffic(self.engine.clock)
         self._open[number] = Dispatch(
             self.engine, self._traffic, parcel, points, needs, self._pace, stop=self.stop, timeout=self.timeout,
             retries=self.retries, batched=batched,
@@ -136,5 +135,5 @@ class Stream:
         """Do not wait for nobody."""
         knows = any(self._pace.knows(dispatch.needs) for dispatch in self._open.values())
         patience = _PATIENCE if knows else _PATIENCE_AT_FIRST
-        if time.monotonic() - self._traffic.last_event > patience and self.engine.alive() == 0:
+        if self.engine.clock() - self._traffic.last_event > patience and self.engine.alive() == 0:
             raise RuntimeError(f"no worker is there, and none has come for {patience:g} s; start workers and try again")
