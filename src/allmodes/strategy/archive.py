@@ -126,9 +126,9 @@ class Archive:
         """Numbers of the few modes closest to every point, (n, k)."""
         J, n = len(self), len(points)
         if J <= _FEW:
-            return np.broadcast_to(np.arange(J), (n, J))
+            return np.arange(J)[None].repeat(n, axis=0)
         apart = self.box.difference(points[:, None], self.means[None])
-        return np.argpartition(np.einsum("njd,njd->nj", apart, apart), _FEW - 1, axis=1)[:, :_FEW]
+        return np.einsum("njd,njd->nj", apart, apart).argpartition(_FEW - 1, axis=1)[:, :_FEW]
 
     def whitened_at(self, points: NDArray[np.float64], modes: NDArray[np.intp]) -> NDArray[np.float64]:
         """C_j^T (z_n - m_j) for some modes j of every point, (n, k, d)."""

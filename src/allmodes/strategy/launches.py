@@ -19,6 +19,7 @@ from allmodes.strategy.starts import BRIDGE, EVEN, GIVEN, SCREENED, Record, Sobo
 from allmodes.strategy.strategy import Request, Strategy
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _WIDTH = (2, 256)  # launches under way at once: at first, and at most
@@ -73,12 +74,11 @@ class Launches(Strategy):
     barren: int = 0
     is_screening: bool = False
     asked: Array = field(init=False)
-    blocks: list[tuple[int, NDArray[np.intp], Array]] = field(default_factory=list)
+    blocks: list[tuple[int, Rows, Array]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         d = self.search.box.d
-        nothing = np.zeros(0, np.int64)
-        batch = Batch.at(np.zeros((0, d)), np.zeros(0), nothing, nothing)
+        batch = Batch.empty(d)
         self.ascents = Ascents(self.search, batch, is_early=not self.is_plain)
         self.settling = Settling(self.search, batch)
         self.sobol = Sobol(d, int(self.search.rng.integers(2**31)))
@@ -97,13 +97,16 @@ class Launches(Strategy):
         if self.is_screening:
             self.asked = np.stack([self.sobol.next() for _ in range(self.screen.wanted(self.search))])
             return Request(self.asked)
-        phases = self.batch.phase
+        rows_of: dict[int, list[int]] = {}
+        under_way = self.batch.rows
+        for k, number in zip(under_way, self.batch.phase[under_way].tolist(), strict=True):
+            rows_of.setdefault(number, []).append(k)
         self.blocks = []
-        for number in np.unique(phases):
-            phase, rows = Phase(number), np.flatnonzero(phases == number)
+        for number in sorted(rows_of):
+            phase, rows = Phase(number), np.array(rows_of[number])
             part = self.ascents if phase <= Phase.FINAL else self.settling
             groups = np.split(rows, len(rows)) if phase in (Phase.FLAT, Phase.FAR) else [rows]
-            self.blocks += [(int(number), group, part.points(phase, group)) for group in groups]
+            self.blocks += [(number, group, part.points(phase, group)) for group in groups]
         if not self.blocks:
             return Request(np.zeros((0, d)))
         points = np.concatenate([points.reshape(-1, d) for _, _, points in self.blocks])
@@ -119,10 +122,9 @@ class Launches(Strategy):
             starts += choose_starts(self, missing - len(starts))
         if starts:
             radius = np.array([start.radius or _FIRST_RADIUS for start in starts])
-            arms, picked = (np.array([getattr(start, name) for start in starts]) for name in ("arm", "picked"))
-            new = Batch.at(np.array([start.point for start in starts]), radius, arms, picked)
-            new.is_bridge[:] = arms == BRIDGE
-            self.batch.join(new)
+            arms, picked = np.array([start.arm for start in starts]), np.array([start.picked for start in starts])
+            rows = self.batch.open(np.array([start.point for start in starts]), radius, arms, picked)
+            self.batch.is_bridge[rows] = arms == BRIDGE
 
     # ---- telling
 
@@ -130,7 +132,7 @@ class Launches(Strategy):
         if self.is_screening:
             self._told_screening(evaluation.value)
             return
-        first, ready, lost = 0, [], []
+        first, ready = 0, []
         for number, rows, points in self.blocks:
             phase, (n, each, _) = Phase(number), points.shape
             part = slice(first, first + n * each)
@@ -140,18 +142,10 @@ class Launches(Strategy):
             if phase == Phase.START:
                 self.search.add_levels(told.value[:, 0][self.batch.arm[rows] == EVEN])
             if phase < Phase.FINAL:
-                able, unable = self.ascents.told(phase, rows, points, told)
-                ready.append(able)
-                lost += unable.tolist()
+                ready.append(self.ascents.told(phase, rows, points, told))
             else:
                 self.settling.told(phase, rows, points, told.value)
-        rows = np.sort(np.concatenate(ready)) if ready else np.zeros(0, np.intp)
-        if len(rows):
-            lost += self._advance(rows)
-        batch = self.batch
-        self._count(
-            [End(k, int(batch.arm[k]), int(batch.cost[k]), LOST if batch.iterations[k] else FAILED) for k in lost]
-        )
+        self._count(self._advance(ready))
 
     def _told_screening(self, values: Array) -> None:
         self.is_screening = False
@@ -160,35 +154,37 @@ class Launches(Strategy):
         self.screen.add(self.asked, values, self.search)
         self.records[SCREENED].add(False, len(values), is_launch=False)
 
-    def _advance(self, rows: NDArray[np.intp]) -> list[int]:
-        """Move launches on; returns those that got lost."""
-        progress = self.ascents.advance(rows)
+    def _advance(self, ready: list[Rows]) -> list[int]:
+        """Move launches on, in the order of launching; returns those that got lost."""
+        rows = np.concatenate(ready) if len(ready) > 1 else ready[0] if ready else np.zeros(0, np.intp)
+        if not len(rows):
+            return []
+        progress = self.ascents.advance(self.batch.in_order(rows) if len(ready) > 1 else rows)
         batch = self.batch
         for k, mode in progress.recognised:
             self.settling.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode))
         for k, top, far in progress.arrived:
             self.settling.arrive(k, top, far)
-        return progress.lost
+        unable = [k for k in rows.tolist() if k in progress.unable] if progress.unable else []
+        return unable + progress.lost
 
-    def _count(self, lost: list[End]) -> None:
+    def _count(self, lost: list[int]) -> None:
         """Launches that are over leave the batch."""
         settling, batch = self.settling, self.batch
-        gone = np.zeros(len(batch), bool)
         if lost:
-            self.runaways += int(self.ascents.has_run_away(np.array([end.row for end in lost])).sum())
-        for end in lost:
-            if end.arm == BRIDGE:
-                settling.build(end.row)
+            self.runaways += int(self.ascents.has_run_away(np.array(lost)).sum())
+        for k in lost:
+            if batch.arm[k] == BRIDGE:
+                settling.build(k)
             else:
-                settling.ends.append(end)
+                mode = LOST if batch.iterations[k] else FAILED
+                settling.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode))
         for end in settling.ends:
-            if end.row >= 0:
-                gone[end.row] = True
             self._over(end)
-        gone[settling.parked] = True
+        gone = {end.row for end in settling.ends if end.row >= 0}.union(settling.parked)
         settling.ends, settling.parked = [], []
-        if gone.any():
-            batch.keep(~gone)
+        if gone:
+            batch.close(gone)
 
     def _over(self, end: End) -> None:
         """Count a launch that found a new mode, fell into a known one, or got lost."""
