@@ -55,7 +55,7 @@ class _Part(Generic[_Entries]):
             view = table[:, first : first + d**self.power]
             view = view.reshape(-1, d, d) if self.power == 2 else view
         batch.__dict__[self.name] = view
-        return view  # type: ignore[no-any-return]
+        return view
 
 
 def _parts_of(owner: type[Batch], table: str) -> list[_Part[Any]]:
@@ -129,7 +129,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def of(self, rows: Rows) -> Batch:
+    def of(self, rows: Rows | NDArray[np.bool_]) -> Batch:
         """A copy of some rows."""
         return Batch(self.d, self.numbers[rows], self.counts[rows], self.flags[rows])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ Rows = NDArray[np.intp]
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _WIDTH = (2, 256)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
+_LANES = ((8, 2),)  # launches under way from which they are asked about in turns, and in how many
 _FIRST_RADIUS = 0.15  # of the trust region, in units of the box
 _BRIDGE_RADIUS = 0.05
 _PATIENCE = 100  # launches without a new mode before a search ends: most of them cost little more than one point
@@ -32,6 +34,23 @@ _MOST_GIVEN = 20  # points evaluated by others that become starts
 _RARE = 0.02  # chance of something new at which a search ends
 _RUNAWAYS = 5  # launches that leave for infinity before a search gives up
 _BARREN = 4  # screenings without a new mode before a search for global modes ends
+
+
+def lanes(width: int) -> int:
+    """In how many rounds launches are asked about in turns, when so many are under way.
+
+    One that takes long holds up its own round and those after it, but not the ones that are under way already.
+    """
+    return max([1] + [count for least, count in _LANES if width >= least])
+
+
+@stored
+class Flight(NamedTuple):
+    """A round that is not told: phases, rows and points (n, points each, d) of launches, or points to screen."""
+
+    ticket: int
+    blocks: list[tuple[int, Rows, Array]]
+    screened: Array | None = None
 
 
 @stored
@@ -51,6 +70,8 @@ class Launches(Strategy):
         launches: how many have ended, `since_new` how many since the last new mode, `nowhere` how many in no mode,
             `lost` how many of these from evenly spread starts, `runaways` how many left for infinity.
         screen: points to choose starts from when only the best modes count; `barren`, screenings without a new mode.
+        overlap: how rounds may overlap: "none", "lanes", or "each" launch in a round of its own.
+        flights: rounds that are not told, in the order of asking; `asked`, how many were asked for.
     """
 
     search: Search
@@ -73,8 +94,9 @@ class Launches(Strategy):
     runaways: int = 0
     barren: int = 0
     is_screening: bool = False
-    asked: Array = field(init=False)
-    blocks: list[tuple[int, Rows, Array]] = field(default_factory=list)
+    overlap: str = "none"
+    flights: list[Flight] = field(default_factory=list)
+    asked: int = 0
 
     def __post_init__(self) -> None:
         d = self.search.box.d
@@ -82,7 +104,7 @@ class Launches(Strategy):
         self.ascents = Ascents(self.search, batch, is_early=not self.is_plain)
         self.settling = Settling(self.search, batch)
         self.sobol = Sobol(d, int(self.search.rng.integers(2**31)))
-        self.screen, self.asked = Screen(np.zeros((0, d))), np.zeros((0, d))
+        self.screen = Screen(np.zeros((0, d)))
 
     @property
     def batch(self) -> Batch:
@@ -91,26 +113,50 @@ class Launches(Strategy):
 
     # ---- asking
 
+    @property
+    def _lanes(self) -> int:
+        """How many rounds may be under way."""
+        if self.overlap == "none":
+            return 1
+        return lanes(len(self.batch)) if self.overlap == "lanes" else max(1, len(self.batch))
+
+    @property
+    def is_ready(self) -> bool:
+        return len(self.flights) < self._lanes
+
     def ask(self) -> Request:
         d = self.search.box.d
         self._launch()
-        if self.is_screening:
-            self.asked = np.stack([self.sobol.next() for _ in range(self.screen.wanted(self.search))])
-            return Request(self.asked)
+        if self.is_screening and all(flight.screened is None for flight in self.flights):
+            points = np.stack([self.sobol.next() for _ in range(self.screen.wanted(self.search))])
+            return Request(points, ticket=self._take_off([], points))
         rows_of: dict[int, list[int]] = {}
-        under_way = self.batch.rows
-        for k, number in zip(under_way, self.batch.phase[under_way].tolist(), strict=True):
+        rows = self._idle()
+        for k, number in zip(rows, self.batch.phase[rows].tolist(), strict=True):
             rows_of.setdefault(number, []).append(k)
-        self.blocks = []
+        blocks: list[tuple[int, Rows, Array]] = []
         for number in sorted(rows_of):
-            phase, rows = Phase(number), np.array(rows_of[number])
+            phase, group = Phase(number), np.array(rows_of[number])
             part = self.ascents if phase <= Phase.FINAL else self.settling
-            groups = np.split(rows, len(rows)) if phase in (Phase.FLAT, Phase.FAR) else [rows]
-            self.blocks += [(number, group, part.points(phase, group)) for group in groups]
-        if not self.blocks:
-            return Request(np.zeros((0, d)))
-        points = np.concatenate([points.reshape(-1, d) for _, _, points in self.blocks])
-        return Request(points, _NEEDS[self.search.order])
+            groups = np.split(group, len(group)) if phase in (Phase.FLAT, Phase.FAR) else [group]
+            blocks += [(number, group, part.points(phase, group)) for group in groups]
+        if not blocks:
+            return Request(np.zeros((0, d)), ticket=-1)
+        points = np.concatenate([points.reshape(-1, d) for _, _, points in blocks])
+        return Request(points, _NEEDS[self.search.order], self._take_off(blocks))
+
+    def _take_off(self, blocks: list[tuple[int, Rows, Array]], screened: Array | None = None) -> int:
+        """Another round is under way; its ticket."""
+        self.asked += 1
+        self.flights.append(Flight(self.asked, blocks, screened))
+        return self.asked
+
+    def _idle(self) -> list[int]:
+        """Launches that wait for nothing, the oldest first; no more than go into one of the rounds under way."""
+        if not self.flights and self._lanes == 1:
+            return self.batch.rows
+        busy = {k for flight in self.flights for _, rows, _ in flight.blocks for k in rows.tolist()}
+        return [k for k in self.batch.rows if k not in busy][: -(-len(self.batch) // self._lanes)]
 
     def _launch(self) -> None:
         """Fill up with new launches."""
@@ -128,12 +174,21 @@ class Launches(Strategy):
 
     # ---- telling
 
-    def tell(self, evaluation: Evaluation) -> None:
-        if self.is_screening:
-            self._told_screening(evaluation.value)
+    def screened(self, ticket: int) -> Array | None:
+        """The points (n, d) of a round that are screened; None if it is about launches."""
+        return next((flight.screened for flight in self.flights if flight.ticket == ticket), None)
+
+    def withdraw(self, ticket: int) -> None:
+        self.flights = [flight for flight in self.flights if flight.ticket != ticket]
+
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        flight = next(flight for flight in self.flights if flight.ticket == ticket)
+        self.withdraw(ticket)
+        if flight.screened is not None:
+            self._told_screening(flight.screened, evaluation.value)
             return
         first, ready = 0, []
-        for number, rows, points in self.blocks:
+        for number, rows, points in flight.blocks:
             phase, (n, each, _) = Phase(number), points.shape
             part = slice(first, first + n * each)
             first += n * each
@@ -147,11 +202,11 @@ class Launches(Strategy):
                 self.settling.told(phase, rows, points, told.value)
         self._count(self._advance(ready))
 
-    def _told_screening(self, values: Array) -> None:
+    def _told_screening(self, points: Array, values: Array) -> None:
         self.is_screening = False
         self.barren += 1
         self.search.add_levels(values)
-        self.screen.add(self.asked, values, self.search)
+        self.screen.add(points, values, self.search)
         self.records[SCREENED].add(False, len(values), is_launch=False)
 
     def _advance(self, ready: list[Rows]) -> list[int]:

@@ -48,6 +48,7 @@ def make_strategy(
     if "width" in options:
         launches.width = (options["width"], max(options["width"], launches.width[1]))
     launches.persistence = persistence
+    launches.overlap = "each" if options.get("order") == "completion" else "lanes"
     if "patience" in options:
         launches.patience = options["patience"]
     if method == "black-box":

@@ -32,7 +32,7 @@ class Model(NamedTuple):
 
     def of(self, rows: NDArray[np.bool_]) -> Model:
         """The models of some launches."""
-        return Model(*(part[rows] for part in self))
+        return Model(self.g[rows], self.eigenvalues[rows], self.vectors[rows], self.held[rows], self.rotated[rows])
 
 
 def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model:
