@@ -5,7 +5,7 @@ import pytest
 
 from allmodes import find_minima
 from allmodes.finder import ModeFinder
-from allmodes.strategy.launches import lanes
+from allmodes.strategy.lanes import lanes
 
 BOUNDS = [(-5.0, 5.0), (-5.0, 5.0)]
 WIDE = {"width": 8}
@@ -61,14 +61,12 @@ def summary(result):
 # ---- how many
 
 
-def test_few_launches_are_asked_about_together_and_many_in_turns():
-    counts = [lanes(width) for width in range(300)]
-    assert counts[:8] == [1] * 8
-    assert counts[8] == 2
-    assert (np.diff(counts) >= 0).all()
+@pytest.mark.parametrize(("is_chosen", "least"), [(False, 32), (True, 8)])
+def test_few_launches_are_asked_about_together_and_many_in_turns(is_chosen, least):
+    assert [lanes(width, is_chosen) for width in range(300)] == [1] * least + [2] * (300 - least)
 
 
-@pytest.mark.parametrize(("width", "rounds"), [(2, 1), (7, 1), (8, 2), (20, lanes(20))])
+@pytest.mark.parametrize(("width", "rounds"), [(2, 1), (7, 1), (8, 2), (40, 2)])
 def test_rounds_in_flight(width, rounds):
     finder = a_finder(options={"width": width})
     given = finder.hand_out()

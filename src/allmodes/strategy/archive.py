@@ -15,6 +15,7 @@ from allmodes.storage import stored
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest
 _TINY = 1e-9
+_NONE = np.zeros(1, np.int64)
 _FEW = 4  # modes close to a point that it is compared with
 
 
@@ -91,9 +92,11 @@ class Archive:
             np.concatenate([mu, point[None]]),
             Factors(np.concatenate([factors.C, new.C]), np.concatenate([factors.A, new.A])),
         )
-        self.values = np.append(self.values, value)
+        self.values = np.concatenate([self.values, [value]])
         self.found.append(found)
-        self.hits, self.even_hits, self.picks = (np.append(a, 0) for a in (self.hits, self.even_hits, self.picks))
+        self.hits, self.even_hits, self.picks = (
+            np.concatenate([counts, _NONE]) for counts in (self.hits, self.even_hits, self.picks)
+        )
         return len(self.values) - 1
 
     def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:

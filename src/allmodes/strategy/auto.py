@@ -94,8 +94,9 @@ class Auto(Strategy):
 
     @property
     def is_ready(self) -> bool:
-        is_theirs = all(turn == 0 for turn, _ in self.flights.values())
-        return is_theirs and self.launches.is_ready and self._next()[0] == 0
+        if any(turn for turn, _ in self.flights.values()):
+            return False
+        return self.launches.is_ready and self._next()[0] == 0
 
     def ask(self) -> Request:
         if not self.flights:

@@ -40,6 +40,7 @@ class _Part(Generic[_Entries]):
 
     def __init__(self, table: str, power: int = 0) -> None:
         self.table, self.power = table, power
+        self.columns: dict[int, Any] = {}  # by dimension
 
     def __set_name__(self, owner: type[Batch], name: str) -> None:
         self.name = name
@@ -48,12 +49,13 @@ class _Part(Generic[_Entries]):
 
     def __get__(self, batch: Batch, owner: type[Batch]) -> NDArray[_Entries]:
         d, table = batch.d, getattr(batch, self.table)
-        first = sum([d**power for power in self.before])
-        if self.power == 0:
-            view = table[:, first]
-        else:
-            view = table[:, first : first + d**self.power]
-            view = view.reshape(-1, d, d) if self.power == 2 else view
+        columns = self.columns.get(d)
+        if columns is None:
+            first = sum(d**power for power in self.before)
+            columns = self.columns[d] = slice(first, first + d**self.power) if self.power else first
+        view = table[:, columns]
+        if self.power == 2:
+            view = view.reshape(-1, d, d)
         batch.__dict__[self.name] = view
         return view
 

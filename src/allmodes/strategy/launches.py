@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from allmodes.storage import stored
 from allmodes.strategy.ascents import Ascents
 from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.ends import FAILED, LOST, End
+from allmodes.strategy.lanes import Block, Flight, lanes
 from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
 from allmodes.strategy.settling import Settling
@@ -25,7 +25,6 @@ Rows = NDArray[np.intp]
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _WIDTH = (2, 256)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
-_LANES = ((8, 2),)  # launches under way from which they are asked about in turns, and in how many
 _FIRST_RADIUS = 0.15  # of the trust region, in units of the box
 _BRIDGE_RADIUS = 0.05
 _PATIENCE = 100  # launches without a new mode before a search ends: most of them cost little more than one point
@@ -34,23 +33,6 @@ _MOST_GIVEN = 20  # points evaluated by others that become starts
 _RARE = 0.02  # chance of something new at which a search ends
 _RUNAWAYS = 5  # launches that leave for infinity before a search gives up
 _BARREN = 4  # screenings without a new mode before a search for global modes ends
-
-
-def lanes(width: int) -> int:
-    """In how many rounds launches are asked about in turns, when so many are under way.
-
-    One that takes long holds up its own round and those after it, but not the ones that are under way already.
-    """
-    return max([1] + [count for least, count in _LANES if width >= least])
-
-
-@stored
-class Flight(NamedTuple):
-    """A round that is not told: phases, rows and points (n, points each, d) of launches, or points to screen."""
-
-    ticket: int
-    blocks: list[tuple[int, Rows, Array]]
-    screened: Array | None = None
 
 
 @stored
@@ -63,7 +45,7 @@ class Launches(Strategy):
         given: starts to be used first.
         is_plain: multistart without archive: no launch is stopped early, all start at random.
         is_passive: launch from given starts only.
-        width: launches under way at once, at first and at most.
+        width: launches under way at once, at first and at most; `is_wide`, whether the user chose it.
         patience: launches without a new mode before the search ends, and `persistence` evaluations, at least.
         ascents, settling: the launches under way, and what decides where they have arrived.
         records: what each kind of start has brought.
@@ -79,6 +61,7 @@ class Launches(Strategy):
     is_plain: bool = False
     is_passive: bool = False
     width: tuple[int, int] = _WIDTH
+    is_wide: bool = False
     patience: int = _PATIENCE
     persistence: int = 0
     last_new: int = 0
@@ -118,11 +101,21 @@ class Launches(Strategy):
         """How many rounds may be under way."""
         if self.overlap == "none":
             return 1
-        return lanes(len(self.batch)) if self.overlap == "lanes" else max(1, len(self.batch))
+        wanted, under_way = self._wanted, len(self.batch)
+        if self.is_passive:
+            wanted = min(wanted, under_way + len(self.given))
+        width = max(wanted, under_way)
+        return lanes(width, self.is_wide) if self.overlap == "lanes" else max(1, width)
+
+    @property
+    def _wanted(self) -> int:
+        """How many launches should be under way."""
+        low, high = self.width
+        return min(high, max(low, self.launches // _LAUNCHES_PER_WIDTH))
 
     @property
     def is_ready(self) -> bool:
-        return len(self.flights) < self._lanes
+        return not self.flights or len(self.flights) < self._lanes
 
     def ask(self) -> Request:
         d = self.search.box.d
@@ -134,7 +127,7 @@ class Launches(Strategy):
         rows = self._idle()
         for k, number in zip(rows, self.batch.phase[rows].tolist(), strict=True):
             rows_of.setdefault(number, []).append(k)
-        blocks: list[tuple[int, Rows, Array]] = []
+        blocks: list[Block] = []
         for number in sorted(rows_of):
             phase, group = Phase(number), np.array(rows_of[number])
             part = self.ascents if phase <= Phase.FINAL else self.settling
@@ -145,7 +138,7 @@ class Launches(Strategy):
         points = np.concatenate([points.reshape(-1, d) for _, _, points in blocks])
         return Request(points, _NEEDS[self.search.order], self._take_off(blocks))
 
-    def _take_off(self, blocks: list[tuple[int, Rows, Array]], screened: Array | None = None) -> int:
+    def _take_off(self, blocks: list[Block], screened: Array | None = None) -> int:
         """Another round is under way; its ticket."""
         self.asked += 1
         self.flights.append(Flight(self.asked, blocks, screened))
@@ -155,17 +148,16 @@ class Launches(Strategy):
         """Launches that wait for nothing, the oldest first; no more than go into one of the rounds under way."""
         if not self.flights and self._lanes == 1:
             return self.batch.rows
-        busy = {k for flight in self.flights for _, rows, _ in flight.blocks for k in rows.tolist()}
+        busy = {k for flight in self.flights for k in flight.rows}
         return [k for k in self.batch.rows if k not in busy][: -(-len(self.batch) // self._lanes)]
 
     def _launch(self) -> None:
         """Fill up with new launches."""
         starts = [Start(point, _BRIDGE_RADIUS, BRIDGE, number) for point, number in self.settling.bridges]
         self.settling.bridges = []
-        low, high = self.width
-        missing = min(high, max(low, self.launches // _LAUNCHES_PER_WIDTH)) - len(self.batch)
-        if missing > len(starts):
-            starts += choose_starts(self, missing - len(starts))
+        missing = self._wanted - len(self.batch) - len(starts)
+        if missing > 0:
+            starts += choose_starts(self, missing)
         if starts:
             radius = np.array([start.radius or _FIRST_RADIUS for start in starts])
             arms, picked = np.array([start.arm for start in starts]), np.array([start.picked for start in starts])
@@ -193,7 +185,7 @@ class Launches(Strategy):
             part = slice(first, first + n * each)
             first += n * each
             self.batch.cost[rows] += each
-            told = Evaluation(*(None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation))
+            told = Evaluation(*[None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation])
             if phase == Phase.START:
                 self.search.add_levels(told.value[:, 0][self.batch.arm[rows] == EVEN])
             if phase < Phase.FINAL:
