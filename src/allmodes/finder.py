@@ -16,16 +16,16 @@ from allmodes.modes.coverage import estimate
 from allmodes.objective import Needs
 from allmodes.objective.evaluator import Evaluator, Failure
 from allmodes.result import Result
-from allmodes.round import Round, checked_told
+from allmodes.round import checked_told
 from allmodes.settings import prepare
 from allmodes.state import FinderState, Tally
 from allmodes.status import Status
-from allmodes.strategy.strategy import Request
 from allmodes.summary import build_result
 
 Array = NDArray[np.float64]
 
 _KIND = "mode finder"
+_AT_ONCE = ("maxfev", "maxtime", "stopped")  # reasons that do not wait for points under way
 _ALL_FAILED = 100  # failures, for each coordinate and one more, without a single value before a search gives up
 
 
@@ -77,11 +77,11 @@ class ModeFinder:
             polish=polish, rng=rng, names=names, options=options,
         )  # fmt: skip
         known = Known.of(warm_start, frame.box, settings.names)
-        self._state = FinderState(settings, frame, search, strategy, Round.empty(frame.box), known)
+        self._state = FinderState(settings, frame, search, strategy, known)
         self._begun = time.monotonic()
         self._earlier = Tally()  # what evaluators of other processes have called
         if len(known):
-            self._welcome(known.points, known.values, 0)
+            self._state.welcome(known.points, known.values, 0)
 
     # ---- asking and telling
 
@@ -91,31 +91,46 @@ class ModeFinder:
         Points asked for and not yet told are asked for again when no others are left.
         """
         self._refill()
-        return self._state.round.hand_out(n)
+        points = self._state.rounds.hand_out(n, not self._is_cut)
+        return points if len(points) else np.zeros((0, self._state.frame.box.D))
 
     @property
     def needs(self) -> Needs:
         """Which derivatives are wanted at the points last asked for."""
-        return self._state.round.needs
+        return self._state.rounds.needs
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
         """What came of evaluating points (m, D), in any order: values (m,), NaN where the function failed.
 
         Points that were never asked for are welcome too: they count as evaluations, and the search may start there.
         """
-        round_, box = self._state.round, self._state.frame.box
+        box = self._state.frame.box
         told = checked_told(box, x, values, gradients, hessians)
         if len(told[0]):
             box.checked("x", told[0])
-        round_.take(*told)
-        others = round_.drain()
+        others = self._state.rounds.take(*told)
         if others is not None:
-            self._welcome(*others, 1)
+            self._state.welcome(*others, 1)
         self._pass_on()
 
+    # ---- for loops that check what they tell
+
     def tell_round(self, value: Array, gradient: Any = None, hessian: Any = None, rows: Any = None) -> None:
-        """What came of the points `ask` gave last, in order, or of some rows of them; for loops that check it."""
-        self._state.round.fill(value, gradient, hessian, rows)
+        """What came of the points `ask` gave last, in order, or of some rows of them."""
+        self._state.rounds.fill(value, gradient, hessian, rows)
+        self._pass_on()
+
+    def hand_out(self) -> list[tuple[int, Array, Needs]]:
+        """Every round in flight that was not handed out yet: its number, points (m, D), derivatives wanted there.
+
+        Several may be in flight at once; their points may be told in any order and in part, by `tell_rows`.
+        """
+        self._refill()
+        return self._state.rounds.hand_out_rounds(not self._is_cut)
+
+    def tell_rows(self, number: int, rows: Any, value: Array, gradient: Any = None, hessian: Any = None) -> None:
+        """What came of some of the points that `hand_out` gave for a round, by their places there."""
+        self._state.rounds.fill_rows(number, np.asarray(rows), value, gradient, hessian)
         self._pass_on()
 
     def hand_out(self) -> list[tuple[int, Array, Needs]]:
@@ -132,80 +147,53 @@ class ModeFinder:
 
     @property
     def is_in_round(self) -> bool:
-        """Whether some points of a round are still to be told."""
-        return not self._state.round.is_told
+        """Whether some points that were handed out, or others of their rounds, are still to be told."""
+        return self._state.rounds.is_begun
 
     def _refill(self) -> None:
-        """The next round, when the last one is told; those of which everything is known are told at once."""
-        state = self._state
-        while state.round.is_told and not self.stop():
-            self._begin_round()
-            self._pass_on()
+        """Rounds in flight, as many as the strategy allows; those of which everything is known are told at once."""
+        self._begin_rounds()
+        while self._pass_on():
+            self._begin_rounds()
 
-    def _begin_round(self) -> None:
-        state = self._state
-        with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
-            request = state.strategy.ask()
-        left = state.search.maxfev - state.search.nfev
-        cost = self.cost_per_hessian if "hessian" in request.needs else 1
-        if left < cost:  # too little for a Hessian from differences: values at least
-            request, cost = Request(request.points), 1
-            state.round = Round.of(state.frame.box, request, left)
-            state.round.is_whole = False
-        elif len(state.known) and not request.needs and not state.search.noise:
-            is_free, values = state.known.at(state.frame.box.to_user(request.points), state.frame.box)
-            most = int(np.searchsorted(np.cumsum(~is_free), left, side="right"))
-            state.round = Round.of(state.frame.box, request, most)
-            state.round.fill_free(is_free[:most], values[:most])
-        else:
-            state.round = Round.of(state.frame.box, request, left // cost)
-        state.round.cost = cost
-        if not len(state.round.points):
-            state.reason = "" if len(request.points) else state.strategy.ending or "nothing is left to try"
-            state.is_out_of_budget = len(request.points) > 0
+    def _begin_rounds(self) -> None:
+        state, maxiter = self._state, self._state.settings.maxiter
+        while not len(state.rounds) or state.strategy.is_ready:
+            if self._reasons() or (len(state.rounds) and state.left <= 0):
+                return
+            if maxiter is not None and state.nit + len(state.rounds) >= maxiter:
+                return
+            if not state.begin_round(self.cost_per_hessian):
+                return
 
-    def _pass_on(self) -> None:
-        """Give the strategy a round that is told."""
-        state, round_ = self._state, self._state.round
-        if not round_.is_told or round_.is_passed:
-            return
-        round_.is_passed = True
-        state.nit += 1
-        state.njev += len(round_.value) * ("gradient" in round_.needs)
-        state.nhev += len(round_.value) * ("hessian" in round_.needs)
-        evaluation = state.frame.inward(round_.value, round_.gradient, round_.hessian)
-        self._note(round_.units, evaluation.value, np.where(round_.is_free, 0, round_.cost))
-        if round_.is_whole:
-            with np.errstate(all="ignore"):
-                state.strategy.tell(evaluation)
-        state.reason = state.strategy.ending
-        best = state.search.best_value
-        state.history.add(
-            state.search.nfev, state.frame.value(best) if np.isfinite(best) else np.nan, len(state.search.archive)
-        )
+    def _pass_on(self) -> bool:
+        """Give the strategy the rounds that are told, in the order of asking; whether there were any.
 
-    def _welcome(self, points: Array, values: Array, cost: int) -> None:
-        """Points that were not asked for."""
-        state = self._state
-        inside = state.frame.inward(values).value
-        units = state.frame.box.to_unit(points)
-        self._note(units, inside, np.full(len(inside), cost))
-        state.strategy.add_points(units, inside)
-
-    def _note(self, units: Array, inside: Array, cost: NDArray[np.intp]) -> None:
-        """Count evaluations, those that cost something; remember the best."""
-        state, search = self._state, self._state.search
-        search.nfev += int(cost.sum())
-        state.nfail += int((np.isinf(inside) & (cost > 0)).sum())
-        if len(inside):
-            best = int(np.argmax(inside))
-            if inside[best] > search.best_value:
-                search.best_value, search.best_point = float(inside[best]), units[best].copy()
+        A round is asked for as soon as one is told and before the next one is: what is asked for depends on what was
+        told alone, not on who evaluates and how quickly.
+        """
+        state, count = self._state, self._state.nit
+        in_order = state.settings.options.get("order") != "completion"
+        while (round_ := state.rounds.next_told(in_order)) is not None:
+            state.pass_on(round_)
+            if len(state.rounds):
+                self._begin_rounds()
+        return state.nit > count
 
     # ---- ending
 
     def stop(self) -> dict[str, str]:
-        """Why the search is over: a name and a sentence for each reason; empty while it goes on."""
+        """Why the search is over: a name and a sentence for each reason; empty while it goes on.
+
+        A search that has found enough still waits for the points under way.
+        """
+        reasons = self._reasons()
+        if reasons and len(self._state.rounds):
+            return {name: why for name, why in reasons.items() if name in _AT_ONCE}
+        return reasons
+
+    def _reasons(self) -> dict[str, str]:
+        """Why nothing more is asked for."""
         state, settings, search = self._state, self._state.settings, self._state.search
         reasons = {}
         if state.reason:
@@ -214,7 +202,7 @@ class ModeFinder:
             reasons["maxfev"] = f"{search.nfev} of {settings.maxfev} evaluations are made"
         if settings.maxiter is not None and state.nit >= settings.maxiter:
             reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
-        if settings.maxtime is not None and self.elapsed >= settings.maxtime:
+        if self._is_late:
             reasons["maxtime"] = f"{settings.maxtime:g} seconds have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
@@ -223,6 +211,16 @@ class ModeFinder:
         if state.stopped:
             reasons["stopped"] = state.stopped
         return reasons
+
+    @property
+    def _is_late(self) -> bool:
+        maxtime = self._state.settings.maxtime
+        return maxtime is not None and self.elapsed >= maxtime
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether rounds that were not begun are not begun any more."""
+        return bool(self._state.stopped) or self._is_late
 
     def end(self, why: str, status: Status) -> None:
         """End the search from outside."""
@@ -236,8 +234,7 @@ class ModeFinder:
     @property
     def nfev(self) -> int:
         """Evaluations so far."""
-        round_ = self._state.round
-        return self._state.search.nfev + len(round_.pending) * round_.cost
+        return self._state.search.nfev + self._state.rounds.pending
 
     @property
     def nit(self) -> int:

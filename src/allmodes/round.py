@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.checks import whole_number
-from allmodes.objective import VALUE, Needs
+from allmodes.objective import Needs
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored
 from allmodes.strategy.strategy import Request
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 @stored
@@ -23,18 +23,21 @@ class Round:
     """Points of one round and what is known of them so far.
 
     Attributes:
+        number: of the round in its search; `ticket`, what the strategy calls it.
         units, points: in the solver's and in the user's coordinates.
         needs: derivatives wanted.
         value, gradient, hessian: what was told, in the user's sign and coordinates.
         is_handed, is_known: for each point whether it was handed out, and told.
         is_free: which were known before the search, and are no evaluations.
-        last: numbers of the points handed out last; all that are not told when none were.
+        left: how many are not told.
+        is_begun: whether any was handed out or told.
         is_whole: False when the budget cut the round short.
-        is_passed: whether the strategy has seen it.
         cost: evaluations of the function for each point.
-        others: points (n, D) and values (n,) that were told without being asked for.
+        out: numbers of the points that whoever tells rows of the round was given.
     """
 
+    number: int
+    ticket: int
     units: Array
     points: Array
     needs: Needs
@@ -43,103 +46,77 @@ class Round:
     hessian: Array | None
     is_handed: NDArray[np.bool_]
     is_known: NDArray[np.bool_]
+    is_free: NDArray[np.bool_]
+    left: int
+    is_begun: bool = False
     is_whole: bool = True
-    is_passed: bool = False
     cost: int = 1
-    others: list[tuple[Array, float]] = field(default_factory=list)
-    is_free: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
-    last: NDArray[np.intp] | None = field(default=None, metadata={"stored": False})
+    out: Rows | None = field(default=None, metadata={"stored": False})
 
     @staticmethod
-    def of(box: Box, request: Request, most: int) -> Round:
+    def of(box: Box, request: Request, most: int, number: int = 0) -> Round:
         """The round of a request, at most so many points."""
         units = request.points[:most]
         N, D = len(units), box.D
-        nothing = np.zeros(N, bool)
         return Round(
-            units, box.to_user(units), request.needs, np.full(N, np.nan),
-            np.full((N, D), np.nan) if "gradient" in request.needs else None,
-            np.full((N, D, D), np.nan) if "hessian" in request.needs else None,
-            nothing, nothing.copy(), len(request.points) <= most, N == 0, is_free=nothing.copy(),
+            number, request.ticket, units, box.to_user(units), request.needs, _unknown(N),
+            _unknown(N, D) if "gradient" in request.needs else None,
+            _unknown(N, D, D) if "hessian" in request.needs else None,
+            np.zeros(N, np.bool_), np.zeros(N, np.bool_), np.zeros(N, np.bool_), N,
+            is_whole=len(request.points) <= most,
         )  # fmt: skip
-
-    @staticmethod
-    def empty(box: Box) -> Round:
-        """A round that is over."""
-        return Round.of(box, Request(np.zeros((0, box.d)), VALUE), 0)
 
     @property
     def is_told(self) -> bool:
-        return bool(self.is_known.all())
-
-    def hand_out(self, n: int | None) -> Array:
-        """At most n points not handed out yet; those not told yet when there are no others."""
-        waiting = np.flatnonzero(~self.is_handed & ~self.is_known)
-        if not len(waiting):
-            waiting = np.flatnonzero(~self.is_known)
-        if n is not None:
-            waiting = waiting[: whole_number("n", n, 1)]
-        self.is_handed[waiting] = True
-        self.last = waiting
-        return self.points[waiting]
+        return self.left == 0
 
     @property
-    def pending(self) -> NDArray[np.intp]:
-        """Numbers of the points that were evaluated and that the strategy has not seen."""
-        return np.flatnonzero(self.is_known & ~self.is_free & (not self.is_passed))
+    def waiting(self) -> Rows:
+        """Numbers of the points that were neither handed out nor told."""
+        if not self.is_begun and self.left == len(self.points):
+            return np.arange(self.left)
+        return (~(self.is_handed | self.is_known)).nonzero()[0]
 
-    def fill(
-        self, value: Array, gradient: Array | None, hessian: Array | None, rows: NDArray[np.intp] | None = None
-    ) -> None:
-        """The points handed out last, in their order, or some of these by their numbers there."""
-        last = np.flatnonzero(~self.is_known) if self.last is None else self.last
-        rows = last if rows is None else last[rows]
-        if len(rows) == len(self.value):
+    @property
+    def unknown(self) -> Rows:
+        """Numbers of the points that are not told."""
+        return (~self.is_known).nonzero()[0]
+
+    @property
+    def pending(self) -> Rows:
+        """Numbers of the points that were evaluated and that the strategy has not seen."""
+        return (self.is_known & ~self.is_free).nonzero()[0]
+
+    def hand_out(self, rows: Rows) -> Array:
+        """These points."""
+        self.is_handed[rows] = self.is_begun = True
+        return self.points[rows]
+
+    def fill(self, rows: Rows | None, value: Array, gradient: Array | None, hessian: Array | None) -> None:
+        """What came of some points, in this order, or of all (None)."""
+        if rows is None:
             self.value, self.gradient, self.hessian = value, gradient, hessian
-        else:
-            for own, told in ((self.value, value), (self.gradient, gradient), (self.hessian, hessian)):
-                if own is not None:
-                    own[rows] = told
-        self.is_known[rows] = True
+            self.is_known[:] = self.is_begun = True
+            self.left = 0
+            return
+        for own, told in ((self.value, value), (self.gradient, gradient), (self.hessian, hessian)):
+            if own is not None:
+                own[rows] = told
+        self.is_known[rows] = self.is_begun = True
+        self.left = len(self.points) - int(self.is_known.sum())
 
     def fill_free(self, is_free: NDArray[np.bool_], values: Array) -> None:
         """Values that were known before the search."""
-        self.is_free, self.is_known = is_free, is_free.copy()
+        self.is_free = is_free
         self.value[is_free] = values[is_free]
-
-    def take(self, x: Array, value: Array, gradient: Array | None, hessian: Array | None) -> None:
-        """Points in any order; those that were not asked for are kept apart. Refused as a whole or taken as a whole."""
-        for own, told in ((self.gradient, gradient), (self.hessian, hessian)):
-            if own is not None and told is None and len(x):
-                raise ValueError(_MISSING)
-        places: dict[bytes, list[int]] = {}
-        for i in np.flatnonzero(~self.is_known)[::-1]:
-            places.setdefault(self.points[i].tobytes(), []).append(int(i))
-        for row, point in enumerate(x):
-            waiting = places.get(point.tobytes())
-            if not waiting:
-                self.others.append((point, float(value[row])))
-                continue
-            i = waiting.pop()
-            self.value[i], self.is_known[i] = value[row], True
-            for own, told in ((self.gradient, gradient), (self.hessian, hessian)):
-                if own is not None and told is not None:
-                    own[i] = told[row]
-
-    def drain(self) -> tuple[Array, Array] | None:
-        """Points and values that nobody asked for, once."""
-        if not self.others:
-            return None
-        points = np.array([point for point, _ in self.others])
-        values = np.array([value for _, value in self.others])
-        self.others = []
-        return points, values
+        self.is_known = is_free.copy()
+        self.left = len(is_free) - int(is_free.sum())
 
 
-_MISSING = (
-    "tell got no derivatives for a point at which they are wanted; pass gradients= (and hessians=), or make the finder "
-    "without jac=True and hess=True."
-)
+def _unknown(*shape: int) -> Array:
+    numbers = np.empty(shape)
+    numbers.fill(np.nan)
+    return numbers
 
 
 def checked_told(box: Box, x: Any, values: Any, gradients: Any, hessians: Any) -> tuple[Array, Array, Any, Any]:

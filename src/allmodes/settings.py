@@ -25,7 +25,9 @@ _OPTIONS = {
     "width": "launches under way at once: a whole number, at least that many from the beginning",
     "patience": "launches without a new mode before the search ends",
     "checkpoint_every": "seconds between two checkpoints",
+    "order": '"fixed", or "completion" to tell launches as they come: quicker where times differ, never the same twice',
 }
+_ORDERS = ("fixed", "completion")
 
 
 @stored
@@ -91,6 +93,8 @@ def _options(options: Any) -> dict[str, Any]:
     for name in ("width", "patience"):
         if name in options:
             checked[name] = whole_number(f"options[{name!r}]", options[name], 1)
+    if options.get("order", "fixed") not in _ORDERS:
+        raise ValueError(f'options["order"] is {options["order"]!r}; wanted "fixed" or "completion".')
     return checked
 
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from allmodes.known import Known
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.frame import Frame
 from allmodes.result import History
 from allmodes.round import Round
+from allmodes.rounds import Rounds
 from allmodes.settings import Settings
 from allmodes.storage import stored
 from allmodes.strategy.search import Search
-from allmodes.strategy.strategy import Strategy
+from allmodes.strategy.strategy import Request, Strategy
+
+Array = NDArray[np.float64]
 
 _MOST_FAILURES = 20  # kept, as by one evaluator: a search that is resumed often stays bounded
 
@@ -50,14 +56,14 @@ class Tally(NamedTuple):
 @stored
 @dataclass
 class FinderState:
-    """What a ModeFinder is made of."""
+    """What a ModeFinder is made of, and how it changes when points are asked for and told."""
 
     settings: Settings
     frame: Frame
     search: Search
     strategy: Strategy
-    round: Round
     known: Known
+    rounds: Rounds = field(default_factory=Rounds)
     history: History = field(default_factory=History)
     tally: Tally = field(default_factory=Tally)
     nit: int = 0
@@ -69,3 +75,73 @@ class FinderState:
     is_out_of_budget: bool = False
     stopped: str = ""
     stopped_status: int = 0
+
+    @property
+    def left(self) -> int:
+        """Evaluations that are neither made nor under way."""
+        return self.search.maxfev - self.search.nfev - self.rounds.reserved
+
+    def begin_round(self, cost_per_hessian: int) -> bool:
+        """Ask the strategy for another round; False if that has no points."""
+        with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
+            request = self.strategy.ask()
+        left, number, box = self.left, self.rounds.begun, self.frame.box
+        cost = cost_per_hessian if "hessian" in request.needs else 1
+        if left < cost:  # too little for a Hessian from differences: values at least
+            cost = 1
+            round_ = Round.of(box, Request(request.points, ticket=request.ticket), left, number)
+            round_.is_whole = False
+        elif len(self.known) and not request.needs and not self.search.noise:
+            is_free, values = self.known.at(box.to_user(request.points), box)
+            most = int(np.searchsorted(np.cumsum(~is_free), left, side="right"))
+            round_ = Round.of(box, request, most, number)
+            round_.fill_free(is_free[:most], values[:most])
+        else:
+            round_ = Round.of(box, request, left // cost, number)
+        round_.cost = cost
+        if len(round_.points):
+            self.rounds.flying.append(round_)
+            self.rounds.begun += 1
+            return True
+        self.strategy.withdraw(request.ticket)
+        if not len(self.rounds):
+            self.reason = "" if len(request.points) else self.strategy.ending or "nothing is left to try"
+            self.is_out_of_budget = len(request.points) > 0
+        return False
+
+    def pass_on(self, round_: Round) -> None:
+        """Give the strategy a round that is told."""
+        self.nit += 1
+        self.njev += len(round_.value) * ("gradient" in round_.needs)
+        self.nhev += len(round_.value) * ("hessian" in round_.needs)
+        evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian)
+        self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
+        if round_.is_whole:
+            with np.errstate(all="ignore"):
+                self.strategy.tell(evaluation, round_.ticket)
+        else:
+            self.strategy.withdraw(round_.ticket)
+        self.reason = self.strategy.ending
+        best = self.search.best_value
+        self.history.add(
+            self.search.nfev, self.frame.value(best) if np.isfinite(best) else np.nan, len(self.search.archive)
+        )
+
+    def welcome(self, points: Array, values: Array, cost: int) -> None:
+        """Points that were not asked for."""
+        inside = self.frame.inward(values).value
+        units = self.frame.box.to_unit(points)
+        self.note(units, inside, cost, np.zeros(len(inside), np.bool_))
+        self.strategy.add_points(units, inside)
+
+    def note(self, units: Array, inside: Array, cost: int, is_free: NDArray[np.bool_]) -> None:
+        """Count evaluations, those that cost something; remember the best."""
+        search, counted = self.search, ~is_free if cost else np.zeros(len(inside), np.bool_)
+        search.nfev += cost * int(counted.sum())
+        if not len(inside):
+            return
+        best = int(inside.argmax())
+        if inside[best] > search.best_value:
+            search.best_value, search.best_point = float(inside[best]), units[best].copy()
+        if not np.isfinite(inside).all():
+            self.nfail += int((np.isinf(inside) & counted).sum())

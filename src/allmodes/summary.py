@@ -14,7 +14,7 @@ from allmodes.mixture.mixture import Mixture
 from allmodes.modes import coverage, laplace
 from allmodes.objective.frame import Frame
 from allmodes.result import History, Mode, Result, best_of
-from allmodes.round import Round
+from allmodes.rounds import Rounds
 from allmodes.settings import Settings
 from allmodes.status import Status
 from allmodes.strategy.archive import Found, precision
@@ -31,7 +31,7 @@ class State(Protocol):
     frame: Frame
     search: Search
     strategy: Strategy
-    round: Round
+    rounds: Rounds
     history: History
     nit: int
     nfail: int
@@ -41,6 +41,7 @@ class State(Protocol):
 
 
 _NEARLY = 0.9  # of the budget: a search that ends there for want of anything to try has spent it
+_AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
     "n_modes": Status.ENOUGH_MODES,
@@ -59,15 +60,17 @@ def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...
     best, value, is_beaten = _best(state)
     x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
     why = "; ".join(reasons.values())
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.strategy.account, why) if part)
-    pending = len(state.round.pending)
+    order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.strategy.account, order, why) if part)
+    pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev + pending * state.round.cost,
-        njev=state.njev + pending * ("gradient" in state.round.needs),
-        nhev=state.nhev + pending * ("hessian" in state.round.needs),
+        message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev + state.rounds.pending,
+        njev=state.njev + sum(len(rows) for round_, rows in pending if "gradient" in round_.needs),
+        nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
-        nfail=state.nfail + int((~np.isfinite(state.round.value[state.round.pending])).sum()), failures=failures,
+        nfail=state.nfail + sum(int((~np.isfinite(round_.value[rows])).sum()) for round_, rows in pending),
+        failures=failures,
         history=state.history.copy(), mixture=summary.mixture, method=settings.method, names=settings.names,
         maximise=frame.maximise,
     )  # fmt: skip
@@ -75,17 +78,19 @@ def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...
 
 def _best(state: State) -> tuple[Array | None, float, bool]:
     """The best point told so far, its value, and whether it beats every mode."""
-    search, frame, round_ = state.search, state.frame, state.round
+    search, frame = state.search, state.frame
     best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
     value = frame.value(search.best_value)
     is_beaten = search.noise == 0.0 and search.best_value > search.archive.best + search.tie
-    rows = round_.pending[np.isfinite(round_.value[round_.pending])]
-    if len(rows):
-        row = rows[np.argmax(frame.sign * round_.value[rows])]
-        inside = frame.sign * (frame.factor or 1.0) * round_.value[row]
-        if inside > search.best_value:
-            best, value = round_.points[row], float(round_.value[row])
-            is_beaten = search.noise == 0.0 and inside > search.archive.best + search.tie
+    highest = search.best_value
+    for round_ in state.rounds.flying:
+        rows = round_.pending[np.isfinite(round_.value[round_.pending])]
+        if len(rows):
+            row = rows[np.argmax(frame.sign * round_.value[rows])]
+            inside = frame.sign * (frame.factor or 1.0) * round_.value[row]
+            if inside > highest:
+                best, value, highest = round_.points[row], float(round_.value[row]), inside
+                is_beaten = search.noise == 0.0 and inside > search.archive.best + search.tie
     return best, value, bool(is_beaten)
 
 

@@ -6,6 +6,7 @@ import pytest
 from allmodes.objective import GRADIENT, HESSIAN, VALUE
 from allmodes.objective.bounds import Box
 from allmodes.round import Round, checked_told
+from allmodes.rounds import Rounds
 from allmodes.strategy.strategy import Request
 
 BOX = Box.make([(0, 10), (-1, 1)])
@@ -17,8 +18,13 @@ def a_round(needs=VALUE, most=100, units=UNITS):
     return Round.of(BOX, Request(units, needs), most)
 
 
+def hand_out(round_, n=None):
+    return Rounds([round_]).hand_out(n)
+
+
 def tell(round_, x, values, gradients=None, hessians=None):
-    round_.take(*checked_told(BOX, x, values, gradients, hessians))
+    """Points and values that nobody asked for."""
+    return Rounds([round_]).take(*checked_told(BOX, x, values, gradients, hessians))
 
 
 # ---- asking
@@ -26,28 +32,28 @@ def tell(round_, x, values, gradients=None, hessians=None):
 
 def test_points_are_handed_out_in_the_users_coordinates():
     round_ = a_round()
-    np.testing.assert_allclose(round_.hand_out(None), UNITS * [10, 2] + [0, -1])
+    np.testing.assert_allclose(hand_out(round_), UNITS * [10, 2] + [0, -1])
 
 
 def test_points_are_handed_out_once_and_again_when_no_others_are_left():
     round_ = a_round()
-    first, second, rest = round_.hand_out(2), round_.hand_out(2), round_.hand_out(2)
+    first, second, rest = hand_out(round_, 2), hand_out(round_, 2), hand_out(round_, 2)
     np.testing.assert_array_equal(np.concatenate([first, second, rest]), round_.points)
-    np.testing.assert_array_equal(round_.hand_out(None), round_.points)
+    np.testing.assert_array_equal(hand_out(round_), round_.points)
     tell(round_, round_.points[[1, 3]], [0.0, 0.0])
-    np.testing.assert_array_equal(round_.hand_out(None), round_.points[[0, 2, 4]])
+    np.testing.assert_array_equal(hand_out(round_), round_.points[[0, 2, 4]])
 
 
 def test_points_that_are_told_before_they_are_handed_out_are_not_asked_for():
     round_ = a_round()
     tell(round_, round_.points[:2], [1.0, 2.0])
-    np.testing.assert_array_equal(round_.hand_out(None), round_.points[2:])
+    np.testing.assert_array_equal(hand_out(round_), round_.points[2:])
 
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, "all", True])
 def test_a_number_of_points_that_makes_no_sense_is_refused(n):
     with pytest.raises((ValueError, TypeError), match="n is"):
-        a_round().hand_out(n)
+        hand_out(a_round(), n)
 
 
 @pytest.mark.parametrize("most", [0, 1, 3, 5, 9])
@@ -56,13 +62,6 @@ def test_a_budget_cuts_a_round(most):
     assert len(round_.points) == min(most, 5)
     assert round_.is_whole == (most >= 5)
     assert round_.is_told == (most == 0)
-
-
-def test_an_empty_round_is_over():
-    round_ = Round.empty(BOX)
-    assert round_.is_told
-    assert round_.is_passed
-    assert round_.hand_out(None).shape == (0, 2)
 
 
 # ---- telling
@@ -97,29 +96,27 @@ def test_both_copies_in_one_batch_keep_their_order():
     np.testing.assert_array_equal(round_.value, [1.0, 2.0, 3.0])
 
 
-def test_points_nobody_asked_for_are_kept_apart_and_drained_once():
+def test_points_nobody_asked_for_are_kept_apart():
     round_ = a_round()
     strange = np.array([[5.0, 0.5]])
-    tell(round_, np.concatenate([round_.points[:1], strange]), [1.0, 2.0])
+    points, values = tell(round_, np.concatenate([round_.points[:1], strange]), [1.0, 2.0])
     assert round_.is_known.tolist() == [True, False, False, False, False]
-    points, values = round_.drain()
     np.testing.assert_array_equal(points, strange)
     np.testing.assert_array_equal(values, [2.0])
-    assert round_.drain() is None
+    assert tell(round_, round_.points[1:], np.zeros(4)) is None
 
 
 def test_a_point_told_again_is_an_evaluation_of_its_own():
     round_ = a_round()
     tell(round_, round_.points[:1], [1.0])
-    tell(round_, round_.points[:1], [7.0])
+    assert tell(round_, round_.points[:1], [7.0])[1].tolist() == [7.0]
     assert round_.value[0] == 1.0
-    assert round_.drain()[1].tolist() == [7.0]
 
 
 def test_a_whole_round_at_once():
     round_ = a_round(GRADIENT)
     values, gradients = np.arange(5.0), np.ones((5, 2))
-    round_.fill(values, gradients, None)
+    round_.fill(None, values, gradients, None)
     assert round_.is_told
     np.testing.assert_array_equal(round_.value, values)
     np.testing.assert_array_equal(round_.gradient, gradients)
@@ -173,23 +170,27 @@ def test_what_has_the_wrong_shape_or_type_is_refused_by_name(case):
 def test_some_of_the_points_handed_out_last_may_be_filled_by_their_rows():
     box = Box.make([(0.0, 1.0)])
     round_ = Round.of(box, Request(np.linspace(0.0, 1.0, 6)[:, None]), 6)
-    round_.hand_out(2)
-    round_.fill(np.array([1.0, 2.0]), None, None)
-    round_.hand_out(3)
-    round_.fill(np.array([5.0]), None, None, np.array([2]))
+    rounds = Rounds([round_])
+    rounds.hand_out(2)
+    rounds.fill(np.array([1.0, 2.0]), None, None)
+    rounds.hand_out(3)
+    rounds.fill(np.array([5.0]), None, None, np.array([2]))
     assert round_.is_known.tolist() == [True, True, False, False, True, False]
     assert round_.pending.tolist() == [0, 1, 4]
     assert round_.value[[0, 1, 4]].tolist() == [1.0, 2.0, 5.0]
-    assert round_.hand_out(None)[:, 0].tolist() == [1.0]
+    assert rounds.hand_out(None)[:, 0].tolist() == [1.0]
 
 
 def test_points_that_are_known_before_are_not_handed_out_and_not_pending():
     box = Box.make([(0.0, 1.0)])
     round_ = Round.of(box, Request(np.array([[0.0], [0.5], [1.0]])), 3)
     round_.fill_free(np.array([False, True, False]), np.array([np.nan, 7.0, np.nan]))
-    assert round_.hand_out(None)[:, 0].tolist() == [0.0, 1.0]
-    round_.fill(np.array([1.0, 3.0]), None, None)
+    rounds = Rounds([round_])
+    assert (rounds.reserved, rounds.is_begun) == (2, False)
+    assert rounds.hand_out(None)[:, 0].tolist() == [0.0, 1.0]
+    rounds.fill(np.array([1.0, 3.0]), None, None)
     assert round_.value.tolist() == [1.0, 7.0, 3.0]
     assert round_.pending.tolist() == [0, 2]
-    round_.is_passed = True
-    assert round_.pending.tolist() == []
+    assert rounds.pending == 2
+    assert rounds.next_told(in_order=True) is round_
+    assert rounds.pending == 0

@@ -24,9 +24,8 @@ def settled(points=(MIDDLE,), values=None, gradients=None, hessians=None, order=
     search = Search(box, Archive(box), np.random.default_rng(0), order=order)
     search.add_levels(np.linspace(-1.0, 1.0, 101))
     search.best_value = 1.0
-    nothing = np.zeros(0, np.int64)
-    batch = Batch.at(np.zeros((0, d)), np.zeros(0), nothing, nothing)
-    batch.join(Batch.at(np.array(points, dtype=float), np.full(n, 0.1), np.zeros(n, np.int64), np.zeros(n, np.int64)))
+    batch = Batch.empty(d)
+    batch.open(np.array(points, dtype=float), np.full(n, 0.1), np.zeros(n, np.int64), np.zeros(n, np.int64))
     batch.value[:] = 1.0 if values is None else values
     batch.gradient[:] = 0.0 if gradients is None else gradients
     batch.hessian[:] = TOP if hessians is None else hessians

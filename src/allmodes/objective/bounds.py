@@ -96,6 +96,11 @@ class Box:
         return np.where(np.isfinite(self.upper) & ~self.periodic, 1.0, np.inf)[self.free]
 
     @cached_property
+    def is_bounded(self) -> bool:
+        """Whether every free coordinate has two bounds that stop an ascent."""
+        return bool(np.isfinite(self.upper_unit - self.lower_unit).all())
+
+    @cached_property
     def periodic_unit(self) -> NDArray[np.intp]:
         """The numbers of the periodic coordinates among the free ones."""
         return np.flatnonzero(self.periodic[self.free])

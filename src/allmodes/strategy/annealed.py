@@ -120,7 +120,7 @@ class Annealed(Strategy):
             self.proposed = ask(self.running, self.mixture, self._noise(self.mixture))
         return Request(self.search.box.project(self.proposed.points), self.running.needs)
 
-    def tell(self, evaluation: Evaluation) -> None:
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         if self.asked is not None:
             self._tell_even(self.asked, np.asarray(evaluation.value))
         elif self.mixture is not None and self.proposed is not None:

@@ -15,6 +15,7 @@ from allmodes.storage import stored
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest
 _TINY = 1e-9
+_NONE = np.zeros(1, np.int64)
 _FEW = 4  # modes close to a point that it is compared with
 
 
@@ -91,9 +92,11 @@ class Archive:
             np.concatenate([mu, point[None]]),
             Factors(np.concatenate([factors.C, new.C]), np.concatenate([factors.A, new.A])),
         )
-        self.values = np.append(self.values, value)
+        self.values = np.concatenate([self.values, [value]])
         self.found.append(found)
-        self.hits, self.even_hits, self.picks = (np.append(a, 0) for a in (self.hits, self.even_hits, self.picks))
+        self.hits, self.even_hits, self.picks = (
+            np.concatenate([counts, _NONE]) for counts in (self.hits, self.even_hits, self.picks)
+        )
         return len(self.values) - 1
 
     def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:
@@ -126,9 +129,9 @@ class Archive:
         """Numbers of the few modes closest to every point, (n, k)."""
         J, n = len(self), len(points)
         if J <= _FEW:
-            return np.broadcast_to(np.arange(J), (n, J))
+            return np.arange(J)[None].repeat(n, axis=0)
         apart = self.box.difference(points[:, None], self.means[None])
-        return np.argpartition(np.einsum("njd,njd->nj", apart, apart), _FEW - 1, axis=1)[:, :_FEW]
+        return np.einsum("njd,njd->nj", apart, apart).argpartition(_FEW - 1, axis=1)[:, :_FEW]
 
     def whitened_at(self, points: NDArray[np.float64], modes: NDArray[np.intp]) -> NDArray[np.float64]:
         """C_j^T (z_n - m_j) for some modes j of every point, (n, k, d)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,11 +33,15 @@ _PATIENCE = 60  # iterations, plus ten per dimension
 
 
 class Progress(NamedTuple):
-    """What became of launches that went on: known modes they fall into, arrivals with their tops, and the lost."""
+    """What became of launches that went on: known modes they fall into, arrivals with their tops, and the lost.
+
+    `unable` are those that could not go on because something is not finite or not smooth.
+    """
 
     recognised: list[tuple[int, int]]
     arrived: list[tuple[int, Array, float]]
     lost: list[int]
+    unable: list[int]
 
 
 @stored
@@ -53,9 +58,9 @@ class Ascents:
     def points(self, phase: Phase, rows: Rows) -> Array:
         """Where launches in this phase want to be evaluated, (n, points each, d)."""
         batch, box, order = self.batch, self.search.box, self.search.order
-        point = batch.point[rows]
         if phase in (Phase.STEP, Phase.FINAL):
             return batch.trial[rows][:, None]
+        point = batch.point[rows]
         if phase == Phase.START and order > 0:
             return point[:, None]
         if phase == Phase.CURVE:
@@ -69,13 +74,13 @@ class Ascents:
     def _slope_length(self) -> float:
         """Of the steps for gradients from values: longer where values are rounded coarsely."""
         search = self.search
-        coarse = np.sqrt(_EPSILON * abs(search.level) / search.scale) if search.scale > 0.0 else 0.0
+        coarse = math.sqrt(_EPSILON * abs(search.level) / search.scale) if search.scale > 0.0 else 0.0
         return float(min(max(differences.GRADIENT_STEP, coarse), differences.CURVATURE_STEP))
 
     def _slope_steps(self, point: Array) -> Array:
         """Signed steps (n, d) for gradients from values."""
         box = self.search.box
-        return differences.inward(point, np.full_like(point, self._slope_length()), box.lower_unit, box.upper_unit)
+        return differences.inward(point, self._slope_length(), box.lower_unit, box.upper_unit)
 
     def _curvature_steps(self, rows: Rows) -> Array:
         """Long enough to rise above rounding, short enough for the curvature not to change."""
@@ -85,21 +90,12 @@ class Ascents:
         steps = np.sqrt(2.0 * rise / np.maximum(curvature, 1e-300))
         return np.broadcast_to(np.clip(steps, 1e-6, differences.CURVATURE_STEP), (len(rows), self.search.box.d))
 
-    # ---- what they are told; the rows returned know value, gradient and model where they are
+    # ---- what they are told; the rows returned know value, gradient and model where they are now
 
-    def told(self, phase: Phase, rows: Rows, points: Array, told: Evaluation) -> tuple[Rows, Rows]:
-        """Rows that can go on, and rows that cannot because something is not finite or not smooth."""
-        tell = {
-            Phase.START: self._told_start,
-            Phase.STEP: self._told_step,
-            Phase.SLOPE: self._told_slope,
-            Phase.CURVE: self._told_curve,
-        }[phase]
-        ready = tell(rows, points, told)
-        batch = self.batch
-        is_fine = np.isfinite(batch.value[ready]) & np.isfinite(batch.gradient[ready]).all(axis=1)
-        is_fine &= np.isfinite(batch.hessian[ready]).all(axis=(1, 2))
-        return ready[is_fine], ready[~is_fine]
+    def told(self, phase: Phase, rows: Rows, points: Array, told: Evaluation) -> Rows:
+        """Rows that can go on, if what they know now is finite."""
+        tell = (self._told_start, self._told_step, self._told_slope, self._told_curve)[phase]
+        return tell(rows, points, told)
 
     def _told_start(self, rows: Rows, points: Array, told: Evaluation) -> Rows:
         batch = self.batch
@@ -114,25 +110,26 @@ class Ascents:
             batch.is_measured[rows] = True
         else:  # as curved as makes the first step as long as the radius
             size = np.sqrt(np.einsum("nd,nd->n", slope, slope)) / batch.radius[rows]
-            batch.hessian[rows] = -size[:, None, None] * np.eye(self.search.box.d)
+            batch.hessian[rows] = -size[:, None, None] * differences.basis(self.search.box.d)
         return rows
 
     def _told_step(self, rows: Rows, points: Array, told: Evaluation) -> Rows:
         batch, order = self.batch, self.search.order
-        value, s = told.value[:, 0], batch.trial[rows] - batch.point[rows]
-        old, g, H = batch.value[rows], batch.gradient[rows], batch.hessian[rows]
+        own = batch.of(rows)
+        value, s = told.value[:, 0], own.trial - own.point
+        old, g, H = own.value, own.gradient, own.hessian
         predicted = trust_region.gain(g, H, s)
-        rise = np.where(np.isfinite(value), value - old, -np.inf)
+        rise = value - old  # -inf where the function failed
         length = np.sqrt(np.einsum("nd,nd->n", s, s))
-        self._resize(rows, rise, predicted, length)
+        batch.radius[rows] = self._resized(own.radius, rise, predicted, length)
         rounding = 4e-16 * np.abs(old)
         is_better = (rise > 1e-4 * predicted) & (rise > 0.0)
         is_level = np.abs(rise) <= rounding
         slope = None if order == 0 else told.gradient[:, 0]
-        if slope is None:
-            is_better |= is_level & (predicted <= rounding)
-        else:
-            is_better |= is_level & (np.abs(slope).max(axis=1) < np.abs(g).max(axis=1))
+        if is_level.any():
+            is_better |= is_level & (
+                predicted <= rounding if slope is None else np.abs(slope).max(axis=1) < np.abs(g).max(axis=1)
+            )
         taken, refused = rows[is_better], rows[~is_better]
         if order == 1 and slope is not None:
             is_usable = np.isfinite(slope).all(axis=1)
@@ -142,37 +139,40 @@ class Ascents:
             wrong = np.where(np.isfinite(rise), rise - predicted, 0.0)[~is_better]
             batch.hessian[refused] = trust_region.match_value(H[~is_better], s[~is_better], wrong)
         batch.is_measured[rows[(length > _ARRIVED) | ~is_better]] = order == 2
-        batch.came_from[taken], batch.old_gradient[taken] = batch.point[taken], g[is_better]
-        batch.point[taken], batch.value[taken] = batch.trial[taken], value[is_better]
         batch.iterations[rows] += 1
-        if slope is None:
-            batch.phase[taken] = Phase.SLOPE
-            return refused
-        batch.gradient[taken] = slope[is_better]
-        if order == 2:
-            batch.hessian[taken] = told.hessian[is_better, 0]
-        return rows
+        if len(taken):
+            if slope is None:
+                batch.came_from[taken], batch.old_gradient[taken] = own.point[is_better], g[is_better]
+                batch.phase[taken] = Phase.SLOPE
+            else:
+                batch.gradient[taken] = slope[is_better]
+            batch.point[taken], batch.value[taken] = own.trial[is_better], value[is_better]
+            if order == 2:
+                batch.hessian[taken] = told.hessian[is_better, 0]
+        return refused if slope is None else rows
 
-    def _resize(self, rows: Rows, rise: Array, predicted: Array, length: Array) -> None:
-        """The next trust region, by how well the model predicted the rise."""
-        radius = self.batch.radius[rows]
+    def _resized(self, radius: Array, rise: Array, predicted: Array, length: Array) -> Array:
+        """The next trust regions, by how well the models predicted the rise."""
         ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
-        bounded = np.isfinite(self.search.box.upper_unit - self.search.box.lower_unit).all()
-        largest = _LARGEST_RADIUS * np.sqrt(self.search.box.d) if bounded else np.inf
+        largest = _LARGEST_RADIUS * math.sqrt(self.search.box.d) if self.search.box.is_bounded else np.inf
         grown = np.where((ratio > 0.75) & (length > 0.8 * radius), np.minimum(2.5 * radius, largest), radius)
-        self.batch.radius[rows] = np.where(ratio < 0.25, 0.3 * length, grown)
+        return np.where(ratio < 0.25, 0.3 * length, grown)
 
     def _told_slope(self, rows: Rows, points: Array, told: Evaluation) -> Rows:
-        batch = self.batch
-        point, H, measured = batch.point[rows], batch.hessian[rows], batch.is_measured[rows]
-        slope = differences.gradient(point, batch.value[rows], points, told.value)
-        bias = 0.5 * self._slope_steps(point) * np.einsum("nii->ni", H)
-        slope -= np.where(measured[:, None], bias, 0.0)
-        s, change = point - batch.came_from[rows], slope - batch.old_gradient[rows]
-        # a measured model that misses the change of the gradient is out of date
-        miss, size = (np.abs(a).max(axis=1) for a in (change - (H @ s[..., None])[..., 0], change))
-        batch.is_measured[rows[measured & (miss > _STALE * size)]] = False
-        guess = ~batch.is_measured[rows] & np.isfinite(change).all(axis=1)
+        batch, own = self.batch, self.batch.of(rows)
+        point, H, measured = own.point, own.hessian, own.is_measured
+        slope = differences.gradient(point, own.value, points, told.value)
+        has_measured = measured.any()
+        if has_measured:
+            bias = 0.5 * self._slope_steps(point) * np.einsum("nii->ni", H)
+            slope -= np.where(measured[:, None], bias, 0.0)
+        s, change = point - own.came_from, slope - own.old_gradient
+        guess = np.isfinite(change).all(axis=1)
+        if has_measured:  # a measured model that misses the change of the gradient is out of date
+            miss, size = (np.abs(a).max(axis=1) for a in (change - (H @ s[..., None])[..., 0], change))
+            is_stale = measured & (miss > _STALE * size)
+            batch.is_measured[rows[is_stale]] = False
+            guess &= ~measured | is_stale
         batch.hessian[rows[guess]] = trust_region.rank_one(H[guess], s[guess], change[guess])
         batch.gradient[rows] = slope
         return rows
@@ -197,36 +197,61 @@ class Ascents:
         """Launches that know value, gradient and model where they are: recognised, arrived, lost, or a step further."""
         batch, search = self.batch, self.search
         lower, upper = search.box.lower_unit, search.box.upper_unit
-        point, value, g, H = batch.point[rows], batch.value[rows], batch.gradient[rows], batch.hessian[rows]
+        own = batch.of(rows)
+        is_fine = np.isfinite(own.model).all(axis=1)
+        unable: list[int] = []
+        if not is_fine.all():
+            unable, rows = rows[~is_fine].tolist(), rows[is_fine]
+            own = batch.of(rows)
+            if not len(rows):
+                return Progress([], [], [], unable)
+        point, value, g, H, measured = own.point, own.value, own.gradient, own.hessian, own.is_measured
         model = trust_region.model(point, g, H, lower, upper)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point
         far = np.abs(s).max(axis=1)
         is_concave = model.eigenvalues[:, -1] < 0.0
-        measured = batch.is_measured[rows]
-        going = np.ones(len(rows), bool)
-        recognised: list[tuple[int, int]] = []
+        is_sure = is_concave & measured
         gains = trust_region.gain(g, H, s)
+        is_there = self._is_there(model, value, far, is_concave, measured, gains)
+        recognised: list[tuple[int, int]] = []
+        going = ~is_there
         if len(search.archive) and self.is_early:
-            known = recognition.recognise(search, point, value, g, tops, gains, is_concave & measured)
-            known[batch.is_bridge[rows]] = -1
-            going = known < 0
-            recognised = [(int(k), int(j)) for k, j in zip(rows[~going], known[~going], strict=True)]
-        is_there = going & self._is_there(model, value, far, is_concave, measured, gains)
-        arrived = [(int(rows[i]), tops[i], float(far[i])) for i in np.flatnonzero(is_there)]
-        stretch = self._stretch(rows, far, is_concave & measured)
-        going &= ~is_there
-        rows, point = rows[going], point[going]
-        step = trust_region.step(model.of(going), batch.radius[rows])
-        if stretch.any():
-            step = np.where((stretch[going] > 1.0)[:, None], stretch[going][:, None] * s[going], step)
-        trial = np.minimum(np.maximum(point + step, lower), upper)
+            known = recognition.recognise(search, point, value, g, tops, gains, is_sure)
+            is_known = (known >= 0) & ~own.is_bridge
+            if is_known.any():
+                recognised = list(zip(rows[is_known].tolist(), known[is_known].tolist(), strict=True))
+                is_there &= ~is_known
+                going &= ~is_known
+        arrived = [(int(rows[i]), tops[i], float(far[i])) for i in is_there.nonzero()[0]]
+        stretch = self._stretch(own, far, is_sure)
+        batch.distance[rows], batch.shrinkage[rows] = own.distance, own.shrinkage
+        if not going.all():
+            rows, s, stretch = rows[going], s[going], None if stretch is None else stretch[going]
+            own, model = own.of(going), model.of(going)
+        return Progress(recognised, arrived, self._step(rows, own, model, s, stretch), unable)
+
+    def _step(self, rows: Rows, own: Batch, model: trust_region.Model, s: Array, stretch: Array | None) -> list[int]:
+        """Launches that go on: where they are evaluated next; returns those that cannot.
+
+        Args:
+            rows, own: the launches and a copy of what is known of them.
+            model, s, stretch: their models, the steps to the tops, how much to lengthen these.
+        """
+        if not len(rows):
+            return []
+        batch, box = self.batch, self.search.box
+        step = trust_region.step(model, own.radius)
+        if stretch is not None:
+            step = np.where((stretch > 1.0)[:, None], stretch[:, None] * s, step)
+        trial = np.minimum(np.maximum(own.point + step, box.lower_unit), box.upper_unit)
         batch.trial[rows] = trial
         batch.phase[rows] = Phase.STEP
-        is_lost = (batch.radius[rows] < _SMALLEST_RADIUS) | (trial == point).all(axis=1)
-        is_lost |= batch.iterations[rows] > _PATIENCE + 10 * search.box.d
-        is_lost |= self.has_run_away(rows)
-        return Progress(recognised, arrived, rows[is_lost].tolist())
+        is_lost = (own.radius < _SMALLEST_RADIUS) | (trial == own.point).all(axis=1)
+        is_lost |= own.iterations > _PATIENCE + 10 * box.d
+        if not np.abs(trial).max() < _FARTHEST:
+            is_lost |= self.has_run_away(rows)
+        return rows[is_lost].tolist()
 
     def has_run_away(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether a launch is so far off that the function seems to have no top in its direction."""
@@ -239,24 +264,30 @@ class Ascents:
         search = self.search
         tolerance = 0.1 * search.xtol if search.order else LAST_STEP
         near = is_concave & (far <= np.where(measured, tolerance, _ARRIVED))
-        slope = np.abs(model.g).max(axis=1)
         curve = np.abs(model.eigenvalues).max(axis=1)
         size = np.minimum(search.scale, curve)
         if search.order == 0:  # what rounding of values makes of a slope
             size += 4.0 * _EPSILON * np.abs(value) / (self._slope_length() * _LEVEL_SLOPE)
-        is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * search.scale)
-        # along the floor of a steep valley a slope that is small may still lead far
-        is_rising = measured & is_concave & (gains > search.rounding_at(0.0)) & (search.order > 0)
-        return near | ((slope <= _LEVEL_SLOPE * size) & ~(measured & is_bent) & ~is_rising)
+        is_level = np.abs(model.g).max(axis=1) <= _LEVEL_SLOPE * size
+        if is_level.any():
+            is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * search.scale)
+            # along the floor of a steep valley a slope that is small may still lead far
+            is_rising = measured & is_concave & (gains > search.rounding_at(0.0)) & (search.order > 0)
+            near |= is_level & ~(measured & is_bent) & ~is_rising
+        return near
 
-    def _stretch(self, rows: Rows, far: Array, is_sure: NDArray[np.bool_]) -> Array:
+    def _stretch(self, own: Batch, far: Array, is_sure: NDArray[np.bool_]) -> Array | None:
         """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0.
 
         That happens where the curvature vanishes at the top; the steps that are left add up to a geometric series.
+        None where nothing is to be lengthened. Notes distance and shrinkage in the copy of the launches.
         """
-        batch = self.batch
-        q = np.where(is_sure, far / np.maximum(batch.distance[rows], 1e-300), 0.0)
-        low, high = _SLOW
-        is_slow = (q > low) & (q < high) & (np.abs(q - batch.shrinkage[rows]) < _STEADY)
-        batch.distance[rows], batch.shrinkage[rows] = far, q
-        return np.where(is_slow, 1.0 / (1.0 - np.minimum(q, high)), 0.0)
+        q, stretch = np.zeros(len(far)), None
+        if is_sure.any():
+            q = np.where(is_sure, far / np.maximum(own.distance, 1e-300), 0.0)
+            low, high = _SLOW
+            is_slow = (q > low) & (q < high) & (np.abs(q - own.shrinkage) < _STEADY)
+            if is_slow.any():
+                stretch = np.where(is_slow, 1.0 / (1.0 - np.minimum(q, high)), 0.0)
+        own.distance[:], own.shrinkage[:] = far, q
+        return stretch

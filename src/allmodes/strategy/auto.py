@@ -57,6 +57,10 @@ class Auto(Strategy):
     joins: it sees the funnels that many small traps lie on. Modes that populations find are polished by launches; in a
     black-box search that is all that launches do. An exhaustive search for the best modes ends only when all
     members have nothing left to try.
+
+    Attributes:
+        flights: for every round under way, by its ticket, whose it is and how many points it has. Only rounds of
+            launches overlap.
     """
 
     search: Search
@@ -64,8 +68,7 @@ class Auto(Strategy):
     is_exhaustive: bool = False
     is_black_box: bool = False
     members: list[Member] = field(default_factory=list)
-    turn: int = 0
-    asked: int = 0
+    flights: dict[str, tuple[int, int]] = field(default_factory=dict)
     is_rugged: bool = False
 
     def __post_init__(self) -> None:
@@ -89,16 +92,31 @@ class Auto(Strategy):
             self.is_rugged = True
             self.members.append(Member(Polished.make(search, None, np.zeros((0, search.box.d)), True), _PRIOR))
 
+    @property
+    def is_ready(self) -> bool:
+        if any(turn for turn, _ in self.flights.values()):
+            return False
+        return self.launches.is_ready and self._next()[0] == 0
+
     def ask(self) -> Request:
-        self._judge()
-        self.turn = self._choose()
-        launches = self.launches
-        if self.turn and (launches.given or (launches.batch.arm == GIVEN).any()):
-            self.turn, launches.is_passive = 0, True  # polish first what was found
-        request = self.members[self.turn].strategy.ask()
-        launches.is_passive = self.is_black_box
-        self.asked = len(request.points)
+        if not self.flights:
+            self._judge()
+        turn, self.launches.is_passive = self._next()
+        request = self.members[turn].strategy.ask()
+        self.launches.is_passive = self.is_black_box
+        if len(request.points):
+            self.flights[str(request.ticket)] = turn, len(request.points)
         return request
+
+    def _next(self) -> tuple[int, bool]:
+        """Whose turn it is, and whether launches only polish: what was found goes first."""
+        turn = self._choose()
+        return (0, True) if turn and self._polishes else (turn, self.launches.is_passive)
+
+    @property
+    def _polishes(self) -> bool:
+        """Whether launches from given starts wait or are under way."""
+        return bool(self.launches.given) or bool((self.launches.batch.arm == GIVEN).any())
 
     def _choose(self) -> int:
         """Whose turn it is."""
@@ -112,23 +130,29 @@ class Auto(Strategy):
             return len(self.members) - 1
         return int(np.argmax([0.0 if member.strategy.ending else member.rate(d) for member in self.members]))
 
-    def tell(self, evaluation: Evaluation) -> None:
-        archive, search, member = self.search.archive, self.search, self.members[self.turn]
+    def withdraw(self, ticket: int) -> None:
+        turn, _ = self.flights.pop(str(ticket), (0, 0))
+        self.members[turn].strategy.withdraw(ticket)
+
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        turn, asked = self.flights.pop(str(ticket))
+        archive, search, member = self.search.archive, self.search, self.members[turn]
         known = len(archive)
-        if self.turn == 0 and self.launches.is_screening:  # even points serve populations, too
+        screened = self.launches.screened(ticket) if turn == 0 else None
+        if screened is not None:  # even points serve populations, too
             for other in self.members[1:]:
                 if isinstance(other.strategy, Population):
-                    other.strategy.add_points(self.launches.asked, np.asarray(evaluation.value))
-        member.strategy.tell(evaluation)
+                    other.strategy.add_points(screened, np.asarray(evaluation.value))
+        member.strategy.tell(evaluation, ticket)
         if isinstance(member.strategy, Population):
             self.launches.given += [Start(point, _POLISH, GIVEN) for point in archive.means[known:]]
         new = archive.values[known:]
         count = int((new >= archive.best - search.tie).sum()) if search.is_global else len(new)
-        fade = math.exp(-self.asked / (_HORIZON * search.maxfev))
+        fade = math.exp(-asked / (_HORIZON * search.maxfev))
         member.successes = member.successes * fade + count
-        member.evaluations = member.evaluations * fade + self.asked
+        member.evaluations = member.evaluations * fade + asked
         member.found += count
-        member.spent += self.asked
+        member.spent += asked
 
     def add_points(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         for member in self.members:
@@ -159,7 +183,7 @@ class Auto(Strategy):
         if not self.is_black_box and self.search.is_global and self.is_exhaustive and len(self.members) > 1:
             endings = [member.strategy.ending for member in self.members]
             return "; ".join(endings) if all(endings) else ""  # the user's budget is there to be used
-        if self.launches.given or (self.launches.batch.arm == GIVEN).any():
+        if self._polishes:
             return ""
         if self.is_black_box:
             return self.members[1].strategy.ending

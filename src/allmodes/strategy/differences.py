@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +16,30 @@ CURVATURE_STEP = 1e-3  # of the box, at most
 _ROUGH = 0.7  # difference between the curvatures on both sides, as a share, that no smooth function shows
 
 
-def inward(points: Array, steps: Array, lower: Array, upper: Array) -> Array:
+@cache
+def basis(d: int) -> Array:
+    """Unit vectors (d, d), not to be written into."""
+    return np.eye(d)
+
+
+def _made(points: Array, moved: Array) -> Array:
+    """The steps (n, d) that were made in floating point, the i-th of `moved` (n, m, d) along coordinate i."""
+    return moved.diagonal(0, 1, 2) - points
+
+
+def inward(points: Array, steps: Any, lower: Array, upper: Array) -> Array:
     """Signed steps (n, d) along each coordinate that do not leave the box: backward where forward would."""
     return np.where(points + steps > upper, -steps, steps)
 
 
 def gradient_points(points: Array, steps: Array) -> Array:
     """Points (n, d, d), each moved along one coordinate."""
-    return points[:, None, :] + steps[:, :, None] * np.eye(points.shape[1])
+    return points[:, None, :] + steps[:, :, None] * basis(points.shape[1])
 
 
 def gradient(points: Array, values: Array, moved: Array, moved_values: Array) -> Array:
     """Forward differences (n, d). The steps are those that were made in floating point."""
-    i = np.arange(points.shape[1])
-    made = moved[:, i, i] - points
-    return (moved_values - values[:, None]) / made
+    return (moved_values - values[:, None]) / _made(points, moved)
 
 
 @cache
@@ -51,21 +61,20 @@ def curvature_points(points: Array, steps: Array, lower: Array, upper: Array) ->
     first = inward(points, steps, lower, upper)
     is_cramped = (points - steps < lower) | (points + steps > upper)
     second = np.where(is_cramped, 2.0 * first, -first)
-    basis = np.eye(d)
+    e = basis(d)
     i, j = _pairs(d)
-    cross = first[:, i, None] * basis[i] + first[:, j, None] * basis[j]
-    return points[:, None, :] + np.concatenate([first[:, :, None] * basis, second[:, :, None] * basis, cross], axis=1)
+    cross = first[:, i, None] * e[i] + first[:, j, None] * e[j]
+    return points[:, None, :] + np.concatenate([first[:, :, None] * e, second[:, :, None] * e, cross], axis=1)
 
 
 def curvature(points: Array, values: Array, moved: Array, moved_values: Array) -> Array:
     """Hessians (n, d, d) of the quadratics through the points of `curvature_points`."""
     n, d = points.shape
-    axis = np.arange(d)
-    a = moved[:, axis, axis] - points
-    b = moved[:, d + axis, axis] - points
+    a, b = _made(points, moved), _made(points, moved[:, d:])
     rise_a = moved_values[:, :d] - values[:, None]
     rise_b = moved_values[:, d : 2 * d] - values[:, None]
     H = np.empty((n, d, d))
+    axis = np.arange(d)
     H[:, axis, axis] = 2.0 * (rise_a / a - rise_b / b) / (a - b)
     i, j = _pairs(d)
     rise = moved_values[:, 2 * d :] - values[:, None]
@@ -82,8 +91,7 @@ def is_rough(
     much shorter steps, so that what is left over beside it must be about the same curvature on both sides.
     """
     d = points.shape[1]
-    axis = np.arange(d)
-    a, b = moved[:, axis, axis] - points, moved[:, d + axis, axis] - points
+    a, b = _made(points, moved), _made(points, moved[:, d:])
     bend_a = moved_values[:, :d] - values[:, None] - gradients * a
     bend_b = (moved_values[:, d : 2 * d] - values[:, None] - gradients * b) * (a / b) ** 2
     gap = np.abs(bend_a - bend_b)
@@ -93,7 +101,5 @@ def is_rough(
 
 def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:
     """Hessians (n, d, d) from gradients (n, d, d) at points moved along one coordinate each, symmetrised."""
-    axis = np.arange(points.shape[1])
-    made = moved[:, axis, axis] - points
-    rows = (moved_gradients - gradients[:, None, :]) / made[:, :, None]
+    rows = (moved_gradients - gradients[:, None, :]) / _made(points, moved)[:, :, None]
     return 0.5 * (rows + rows.swapaxes(1, 2))

@@ -12,6 +12,7 @@ from allmodes.storage import stored
 from allmodes.strategy.ascents import Ascents
 from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.ends import FAILED, LOST, End
+from allmodes.strategy.lanes import Block, Flight, lanes
 from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
 from allmodes.strategy.settling import Settling
@@ -19,6 +20,7 @@ from allmodes.strategy.starts import BRIDGE, EVEN, GIVEN, SCREENED, Record, Sobo
 from allmodes.strategy.strategy import Request, Strategy
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _WIDTH = (2, 256)  # launches under way at once: at first, and at most
@@ -43,13 +45,15 @@ class Launches(Strategy):
         given: starts to be used first.
         is_plain: multistart without archive: no launch is stopped early, all start at random.
         is_passive: launch from given starts only.
-        width: launches under way at once, at first and at most.
+        width: launches under way at once, at first and at most; `is_wide`, whether the user chose it.
         patience: launches without a new mode before the search ends, and `persistence` evaluations, at least.
         ascents, settling: the launches under way, and what decides where they have arrived.
         records: what each kind of start has brought.
         launches: how many have ended, `since_new` how many since the last new mode, `nowhere` how many in no mode,
             `lost` how many of these from evenly spread starts, `runaways` how many left for infinity.
         screen: points to choose starts from when only the best modes count; `barren`, screenings without a new mode.
+        overlap: how rounds may overlap: "none", "lanes", or "each" launch in a round of its own.
+        flights: rounds that are not told, in the order of asking; `asked`, how many were asked for.
     """
 
     search: Search
@@ -57,6 +61,7 @@ class Launches(Strategy):
     is_plain: bool = False
     is_passive: bool = False
     width: tuple[int, int] = _WIDTH
+    is_wide: bool = False
     patience: int = _PATIENCE
     persistence: int = 0
     last_new: int = 0
@@ -72,17 +77,17 @@ class Launches(Strategy):
     runaways: int = 0
     barren: int = 0
     is_screening: bool = False
-    asked: Array = field(init=False)
-    blocks: list[tuple[int, NDArray[np.intp], Array]] = field(default_factory=list)
+    overlap: str = "none"
+    flights: list[Flight] = field(default_factory=list)
+    asked: int = 0
 
     def __post_init__(self) -> None:
         d = self.search.box.d
-        nothing = np.zeros(0, np.int64)
-        batch = Batch.at(np.zeros((0, d)), np.zeros(0), nothing, nothing)
+        batch = Batch.empty(d)
         self.ascents = Ascents(self.search, batch, is_early=not self.is_plain)
         self.settling = Settling(self.search, batch)
         self.sobol = Sobol(d, int(self.search.rng.integers(2**31)))
-        self.screen, self.asked = Screen(np.zeros((0, d))), np.zeros((0, d))
+        self.screen = Screen(np.zeros((0, d)))
 
     @property
     def batch(self) -> Batch:
@@ -91,104 +96,142 @@ class Launches(Strategy):
 
     # ---- asking
 
+    @property
+    def _lanes(self) -> int:
+        """How many rounds may be under way."""
+        if self.overlap == "none":
+            return 1
+        wanted, under_way = self._wanted, len(self.batch)
+        if self.is_passive:
+            wanted = min(wanted, under_way + len(self.given))
+        width = max(wanted, under_way)
+        return lanes(width, self.is_wide) if self.overlap == "lanes" else max(1, width)
+
+    @property
+    def _wanted(self) -> int:
+        """How many launches should be under way."""
+        low, high = self.width
+        return min(high, max(low, self.launches // _LAUNCHES_PER_WIDTH))
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.flights or len(self.flights) < self._lanes
+
     def ask(self) -> Request:
         d = self.search.box.d
         self._launch()
-        if self.is_screening:
-            self.asked = np.stack([self.sobol.next() for _ in range(self.screen.wanted(self.search))])
-            return Request(self.asked)
-        phases = self.batch.phase
-        self.blocks = []
-        for number in np.unique(phases):
-            phase, rows = Phase(number), np.flatnonzero(phases == number)
+        if self.is_screening and all(flight.screened is None for flight in self.flights):
+            points = np.stack([self.sobol.next() for _ in range(self.screen.wanted(self.search))])
+            return Request(points, ticket=self._take_off([], points))
+        rows_of: dict[int, list[int]] = {}
+        rows = self._idle()
+        for k, number in zip(rows, self.batch.phase[rows].tolist(), strict=True):
+            rows_of.setdefault(number, []).append(k)
+        blocks: list[Block] = []
+        for number in sorted(rows_of):
+            phase, group = Phase(number), np.array(rows_of[number])
             part = self.ascents if phase <= Phase.FINAL else self.settling
-            groups = np.split(rows, len(rows)) if phase in (Phase.FLAT, Phase.FAR) else [rows]
-            self.blocks += [(int(number), group, part.points(phase, group)) for group in groups]
-        if not self.blocks:
-            return Request(np.zeros((0, d)))
-        points = np.concatenate([points.reshape(-1, d) for _, _, points in self.blocks])
-        return Request(points, _NEEDS[self.search.order])
+            groups = np.split(group, len(group)) if phase in (Phase.FLAT, Phase.FAR) else [group]
+            blocks += [(number, group, part.points(phase, group)) for group in groups]
+        if not blocks:
+            return Request(np.zeros((0, d)), ticket=-1)
+        points = np.concatenate([points.reshape(-1, d) for _, _, points in blocks])
+        return Request(points, _NEEDS[self.search.order], self._take_off(blocks))
+
+    def _take_off(self, blocks: list[Block], screened: Array | None = None) -> int:
+        """Another round is under way; its ticket."""
+        self.asked += 1
+        self.flights.append(Flight(self.asked, blocks, screened))
+        return self.asked
+
+    def _idle(self) -> list[int]:
+        """Launches that wait for nothing, the oldest first; no more than go into one of the rounds under way."""
+        if not self.flights and self._lanes == 1:
+            return self.batch.rows
+        busy = {k for flight in self.flights for k in flight.rows}
+        return [k for k in self.batch.rows if k not in busy][: -(-len(self.batch) // self._lanes)]
 
     def _launch(self) -> None:
         """Fill up with new launches."""
         starts = [Start(point, _BRIDGE_RADIUS, BRIDGE, number) for point, number in self.settling.bridges]
         self.settling.bridges = []
-        low, high = self.width
-        missing = min(high, max(low, self.launches // _LAUNCHES_PER_WIDTH)) - len(self.batch)
-        if missing > len(starts):
-            starts += choose_starts(self, missing - len(starts))
+        missing = self._wanted - len(self.batch) - len(starts)
+        if missing > 0:
+            starts += choose_starts(self, missing)
         if starts:
             radius = np.array([start.radius or _FIRST_RADIUS for start in starts])
-            arms, picked = (np.array([getattr(start, name) for start in starts]) for name in ("arm", "picked"))
-            new = Batch.at(np.array([start.point for start in starts]), radius, arms, picked)
-            new.is_bridge[:] = arms == BRIDGE
-            self.batch.join(new)
+            arms, picked = np.array([start.arm for start in starts]), np.array([start.picked for start in starts])
+            rows = self.batch.open(np.array([start.point for start in starts]), radius, arms, picked)
+            self.batch.is_bridge[rows] = arms == BRIDGE
 
     # ---- telling
 
-    def tell(self, evaluation: Evaluation) -> None:
-        if self.is_screening:
-            self._told_screening(evaluation.value)
+    def screened(self, ticket: int) -> Array | None:
+        """The points (n, d) of a round that are screened; None if it is about launches."""
+        return next((flight.screened for flight in self.flights if flight.ticket == ticket), None)
+
+    def withdraw(self, ticket: int) -> None:
+        self.flights = [flight for flight in self.flights if flight.ticket != ticket]
+
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        flight = next(flight for flight in self.flights if flight.ticket == ticket)
+        self.withdraw(ticket)
+        if flight.screened is not None:
+            self._told_screening(flight.screened, evaluation.value)
             return
-        first, ready, lost = 0, [], []
-        for number, rows, points in self.blocks:
+        first, ready = 0, []
+        for number, rows, points in flight.blocks:
             phase, (n, each, _) = Phase(number), points.shape
             part = slice(first, first + n * each)
             first += n * each
             self.batch.cost[rows] += each
-            told = Evaluation(*(None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation))
+            told = Evaluation(*[None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation])
             if phase == Phase.START:
                 self.search.add_levels(told.value[:, 0][self.batch.arm[rows] == EVEN])
             if phase < Phase.FINAL:
-                able, unable = self.ascents.told(phase, rows, points, told)
-                ready.append(able)
-                lost += unable.tolist()
+                ready.append(self.ascents.told(phase, rows, points, told))
             else:
                 self.settling.told(phase, rows, points, told.value)
-        rows = np.sort(np.concatenate(ready)) if ready else np.zeros(0, np.intp)
-        if len(rows):
-            lost += self._advance(rows)
-        batch = self.batch
-        self._count(
-            [End(k, int(batch.arm[k]), int(batch.cost[k]), LOST if batch.iterations[k] else FAILED) for k in lost]
-        )
+        self._count(self._advance(ready))
 
-    def _told_screening(self, values: Array) -> None:
+    def _told_screening(self, points: Array, values: Array) -> None:
         self.is_screening = False
         self.barren += 1
         self.search.add_levels(values)
-        self.screen.add(self.asked, values, self.search)
+        self.screen.add(points, values, self.search)
         self.records[SCREENED].add(False, len(values), is_launch=False)
 
-    def _advance(self, rows: NDArray[np.intp]) -> list[int]:
-        """Move launches on; returns those that got lost."""
-        progress = self.ascents.advance(rows)
+    def _advance(self, ready: list[Rows]) -> list[int]:
+        """Move launches on, in the order of launching; returns those that got lost."""
+        rows = np.concatenate(ready) if len(ready) > 1 else ready[0] if ready else np.zeros(0, np.intp)
+        if not len(rows):
+            return []
+        progress = self.ascents.advance(self.batch.in_order(rows) if len(ready) > 1 else rows)
         batch = self.batch
         for k, mode in progress.recognised:
             self.settling.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode))
         for k, top, far in progress.arrived:
             self.settling.arrive(k, top, far)
-        return progress.lost
+        unable = [k for k in rows.tolist() if k in progress.unable] if progress.unable else []
+        return unable + progress.lost
 
-    def _count(self, lost: list[End]) -> None:
+    def _count(self, lost: list[int]) -> None:
         """Launches that are over leave the batch."""
         settling, batch = self.settling, self.batch
-        gone = np.zeros(len(batch), bool)
         if lost:
-            self.runaways += int(self.ascents.has_run_away(np.array([end.row for end in lost])).sum())
-        for end in lost:
-            if end.arm == BRIDGE:
-                settling.build(end.row)
+            self.runaways += int(self.ascents.has_run_away(np.array(lost)).sum())
+        for k in lost:
+            if batch.arm[k] == BRIDGE:
+                settling.build(k)
             else:
-                settling.ends.append(end)
+                mode = LOST if batch.iterations[k] else FAILED
+                settling.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode))
         for end in settling.ends:
-            if end.row >= 0:
-                gone[end.row] = True
             self._over(end)
-        gone[settling.parked] = True
+        gone = {end.row for end in settling.ends if end.row >= 0}.union(settling.parked)
         settling.ends, settling.parked = [], []
-        if gone.any():
-            batch.keep(~gone)
+        if gone:
+            batch.close(gone)
 
     def _over(self, end: End) -> None:
         """Count a launch that found a new mode, fell into a known one, or got lost."""

@@ -46,8 +46,9 @@ def make_strategy(
     given = [Start(point, _NEARBY, GIVEN) for point in starts]
     launches = Launches(search, given, is_plain=method == "multistart")
     if "width" in options:
-        launches.width = (options["width"], max(options["width"], launches.width[1]))
+        launches.width, launches.is_wide = (options["width"], max(options["width"], launches.width[1])), True
     launches.persistence = persistence
+    launches.overlap = "each" if options.get("order") == "completion" else "lanes"
     if "patience" in options:
         launches.patience = options["patience"]
     if method == "black-box":

@@ -82,7 +82,7 @@ class Noisy(Strategy):
             self.stage = "done"
         return Request(np.zeros((0, search.box.d)))
 
-    def tell(self, evaluation: Evaluation) -> None:
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         values = np.asarray(evaluation.value)
         if self.stage == "search":
             self.population.tell(evaluation)

@@ -60,11 +60,14 @@ class Polished(Strategy):
         self.turn = "anneal"
         return self.annealed.ask()
 
-    def tell(self, evaluation: Evaluation) -> None:
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         if self.turn == "look":
             self._archive(evaluation.value)
         else:
-            (self.launches if self.turn == "launch" else self.annealed).tell(evaluation)
+            (self.launches if self.turn == "launch" else self.annealed).tell(evaluation, ticket)
+
+    def withdraw(self, ticket: int) -> None:
+        self.launches.withdraw(ticket)
 
     def _archive(self, values: Array) -> None:
         """Candidates as they are: nothing is known of their curvature."""

@@ -106,7 +106,7 @@ class Population(Strategy):
         self.asked = np.concatenate(groups)
         return Request(self.asked)
 
-    def tell(self, evaluation: Evaluation) -> None:
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         """Move everything by what came of the points last asked for."""
         values = np.asarray(evaluation.value)
         ends = np.cumsum(self.parts)

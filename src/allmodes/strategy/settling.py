@@ -82,8 +82,8 @@ class Settling(Bridges):
     def _check_points(self, k: int) -> Array:
         """Two points (2, d) along the direction that falls least, where the model falls by a little."""
         search, point = self.search, self.batch.point[k]
-        free = np.flatnonzero(~self._held(k))
-        eigenvalues, vectors = np.linalg.eigh(self.batch.hessian[k][np.ix_(free, free)])
+        free, H = self._free(k)
+        eigenvalues, vectors = np.linalg.eigh(H)
         axis = np.zeros(search.box.d)
         axis[free] = vectors[:, -1]
         length = np.clip(np.sqrt(2.0 * _CHECKED * search.scale / max(-eigenvalues[-1], 1e-300)), *_CHECK_STEPS)
@@ -91,9 +91,8 @@ class Settling(Bridges):
 
     def _level_axes(self, k: int) -> Array:
         """Directions (n, d) in which the curvature looks like none."""
-        batch = self.batch
-        free = np.flatnonzero(~self._held(k))
-        eigenvalues, vectors = np.linalg.eigh(batch.hessian[k][np.ix_(free, free)])
+        free, H = self._free(k)
+        eigenvalues, vectors = np.linalg.eigh(H)
         axes = np.zeros((len(free), self.search.box.d))
         axes[:, free] = vectors.T
         return axes[eigenvalues >= -self._gentle(k, eigenvalues)]
@@ -105,6 +104,11 @@ class Settling(Bridges):
         rim = _RIM[search.order] * np.maximum(np.diagonal(H), 0.0)
         least = np.maximum(rim, _NO_SLOPE * np.abs(H).max(initial=0.0))
         return is_held(search.box, batch.point[k], batch.gradient[k]) & (np.abs(batch.gradient[k]) > least)
+
+    def _free(self, k: int) -> tuple[Rows, Array]:
+        """The coordinates that are not held at a bound, and the Hessian in them."""
+        free, H = (~self._held(k)).nonzero()[0], self.batch.hessian[k]
+        return free, H if len(free) == len(H) else H[free][:, free]
 
     def _slack(self, k: int) -> float:
         """Differences of values near a launch that mean nothing."""
@@ -228,10 +232,10 @@ class Settling(Bridges):
         """By the measured curvature; empty for a saddle."""
         search, batch = self.search, self.batch
         held = is_held(search.box, batch.point[k], batch.gradient[k])
-        free = np.flatnonzero(~self._held(k))
+        free, H = self._free(k)
         if not len(free):
             return "boundary"
-        eigenvalues = np.linalg.eigvalsh(batch.hessian[k][np.ix_(free, free)])
+        eigenvalues = np.asarray(np.linalg.eigvalsh(H), dtype=np.float64)
         if eigenvalues[-1] > self._level(k, eigenvalues):
             return "flat" if held[free].any() else ""  # at a bound values tell whether it rises inward
         if eigenvalues[-1] >= -self._gentle(k, eigenvalues):

@@ -24,7 +24,7 @@ class Single(Strategy):
     def ask(self) -> Request:
         return Request(np.zeros((0 if self.is_done else 1, 0)))
 
-    def tell(self, evaluation: Evaluation) -> None:
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         self.is_done = True
         if np.isfinite(evaluation.value[0]):
             nothing = np.zeros(0)

@@ -102,7 +102,8 @@ def near_modes(search: Search, n: int) -> list[Start]:
     chances = 1.0 / (1.0 + archive.picks)
     if search.is_global:
         chances /= 1.0 + np.argsort(np.argsort(-archive.values))
-    modes = rng.choice(len(archive), (n, _TRIES), p=chances / chances.sum())
+    bounds = (chances / chances.sum()).cumsum()
+    modes = (bounds / bounds[-1]).searchsorted(rng.random((n, _TRIES)), side="right")
     u = rng.standard_normal((n, _TRIES, d))
     u /= np.sqrt(np.einsum("ntd,ntd->nt", u, u))[..., None]
     heights = np.maximum(archive.values - search.level, 1e-3 * search.scale)

@@ -12,10 +12,14 @@ from allmodes.objective import VALUE, Evaluation, Needs
 
 
 class Request(NamedTuple):
-    """Points (N, d) of one round, in unit coordinates and inside the box, and which derivatives are wanted there."""
+    """Points (N, d) of one round, in unit coordinates and inside the box, and which derivatives are wanted there.
+
+    The ticket is what the strategy calls the round, when several are under way.
+    """
 
     points: NDArray[np.float64]
     needs: Needs = VALUE
+    ticket: int = 0
 
 
 class Strategy(ABC):
@@ -26,11 +30,20 @@ class Strategy(ABC):
         """The points of the next round. None means that there is nothing left to do."""
 
     @abstractmethod
-    def tell(self, evaluation: Evaluation) -> None:
-        """What came of the points last asked for, all of them, in their order.
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        """What came of the points of a round, all of them, in their order.
 
         Values are to be maximised; a point at which the function failed has the value -inf and derivatives of NaN.
         """
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked for another round while some are not told."""
+        return False
+
+    def withdraw(self, ticket: int) -> None:
+        """A round will not be told: the budget ends in the middle of it."""
+        return
 
     @property
     @abstractmethod

@@ -16,35 +16,37 @@ _TINY = 1e-300
 class Model(NamedTuple):
     """Quadratic models f + g s + s^T H s / 2 of n launches, coordinates held by a bound taken out.
 
-    In coordinates that are held g (n, d) is zero and H (n, d, d) diagonal and negative; eigenvalues ascend.
+    In coordinates that are held g (n, d) is zero and H (n, d, d) diagonal and negative; eigenvalues ascend. `rotated`
+    is g in the eigenbasis.
     """
 
     g: Array
     eigenvalues: Array
     vectors: Array
     held: NDArray[np.bool_]
+    rotated: Array
 
     def newton(self) -> Array:
         """The step to the top of the model, (n, d); meaningful where the model has one."""
-        rotated = (self.g[:, None, :] @ self.vectors)[:, 0]
-        return (self.vectors @ (rotated / np.minimum(self.eigenvalues, -_TINY) * -1.0)[..., None])[..., 0]
+        return (self.vectors @ (self.rotated / np.minimum(self.eigenvalues, -_TINY) * -1.0)[..., None])[..., 0]
 
     def of(self, rows: NDArray[np.bool_]) -> Model:
         """The models of some launches."""
-        return Model(self.g[rows], self.eigenvalues[rows], self.vectors[rows], self.held[rows])
+        return Model(self.g[rows], self.eigenvalues[rows], self.vectors[rows], self.held[rows], self.rotated[rows])
 
 
 def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model:
     """Models at points (n, d), with the coordinates held where a bound stops the ascent."""
-    held = ((point <= lower) & (g < 0.0)) | ((point >= upper) & (g > 0.0))
+    held = (point <= lower) | (point >= upper)
     if held.any():
+        held = ((point <= lower) & (g < 0.0)) | ((point >= upper) & (g > 0.0))
         g = np.where(held, 0.0, g)
         H = np.where(held[:, :, None] | held[:, None, :], 0.0, H)
-        n, i = np.nonzero(held)
+        n, i = held.nonzero()
         # Held coordinates neither bend the rest nor look like a level direction.
         H[n, i, i] = -np.maximum(np.abs(H).max(axis=(1, 2)), _TINY)[n]
     eigenvalues, vectors = np.linalg.eigh(H)
-    return Model(g, eigenvalues, vectors, held)
+    return Model(g, eigenvalues, vectors, held, (g[:, None, :] @ vectors)[:, 0])
 
 
 def step(model: Model, radius: Array) -> Array:
@@ -53,12 +55,12 @@ def step(model: Model, radius: Array) -> Array:
     Where the top of the model is farther, s = (mu - H)^-1 g with mu such that |s| = radius, by Newton's method on the
     secular equation 1/|s| = 1/radius, which converges monotonically from the left bound.
     """
-    lam = model.eigenvalues
-    rotated = (model.g[:, None, :] @ model.vectors)[:, 0]
-    top = lam[:, -1]
+    lam, rotated = model.eigenvalues, model.rotated
     s = rotated / np.maximum(-lam, _TINY)
-    is_far = ~((top < 0.0) & (np.einsum("nd,nd->n", s, s) <= radius * radius))
-    if is_far.any():
+    is_far = ~((lam[:, -1] < 0.0) & (np.einsum("nd,nd->n", s, s) <= radius * radius))
+    if is_far.all():
+        s = _on_sphere(lam, rotated, radius)
+    elif is_far.any():
         s[is_far] = _on_sphere(lam[is_far], rotated[is_far], radius[is_far])
     return (model.vectors @ s[..., None])[..., 0]
 

@@ -1,0 +1,155 @@
+"""The rounds in flight: asked for and not yet passed on to the strategy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from allmodes.checks import whole_number
+from allmodes.objective import VALUE, Needs
+from allmodes.round import Array, Round, Rows
+from allmodes.storage import stored
+
+_MISSING = (
+    "tell got no derivatives for a point at which they are wanted; pass gradients= (and hessians=), or make the finder "
+    "without jac=True and hess=True."
+)
+
+
+@stored
+@dataclass
+class Rounds:
+    """Rounds in flight.
+
+    Attributes:
+        flying: oldest first.
+        begun: how many rounds there were before the next one.
+        last: the points handed out last, as rounds and numbers in them; None when none were.
+    """
+
+    flying: list[Round] = field(default_factory=list)
+    begun: int = 0
+    last: list[tuple[Round, Rows]] | None = field(default=None, metadata={"stored": False})
+
+    def __len__(self) -> int:
+        return len(self.flying)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether points of some round were handed out or told."""
+        return any(round_.is_begun for round_ in self.flying)
+
+    @property
+    def needs(self) -> Needs:
+        """Derivatives wanted at the points handed out last, or to be handed out next."""
+        if self.last:
+            return self.last[0][0].needs
+        return self.flying[0].needs if self.flying else VALUE
+
+    @property
+    def reserved(self) -> int:
+        """Evaluations that the points in flight cost, told or not."""
+        return sum(round_.cost * (len(round_.points) - int(round_.is_free.sum())) for round_ in self.flying)
+
+    @property
+    def pending(self) -> int:
+        """Evaluations that were told and that the strategy has not seen."""
+        return sum(round_.cost * len(round_.pending) for round_ in self.flying if round_.is_begun)
+
+    def next_told(self, in_order: bool) -> Round | None:
+        """A round that is told, taken out of flight: the oldest one or none if they are to be told in order."""
+        for i, round_ in enumerate(self.flying[:1] if in_order else self.flying):
+            if round_.is_told:
+                return self.flying.pop(i)
+        return None
+
+    # ---- handing out
+
+    def hand_out(self, n: int | None, begins: bool = True) -> Array:
+        """At most n points not handed out yet, all with the same needs; those not told yet when there are no others.
+
+        Args:
+            n: how many, at most; None for no limit.
+            begins: whether rounds of which nothing was handed out may be begun.
+        """
+        most = None if n is None else whole_number("n", n, 1)
+        rounds = [round_ for round_ in self.flying if begins or round_.is_begun]
+        parts = [(round_, round_.waiting) for round_ in rounds]
+        if not any(len(rows) for _, rows in parts):
+            parts = [(round_, round_.unknown) for round_ in rounds]
+        self.last = _cut([(round_, rows) for round_, rows in parts if len(rows)], most)
+        points = [round_.hand_out(rows) for round_, rows in self.last]
+        return points[0] if len(points) == 1 else np.concatenate(points) if points else np.zeros((0, 0))
+
+    def hand_out_rounds(self, begins: bool = True) -> list[tuple[int, Array, Needs]]:
+        """Number, points and needs of every round that was not handed out like this before."""
+        given = []
+        for round_ in self.flying:
+            if round_.out is None and (begins or round_.is_begun):
+                round_.out = round_.unknown
+                given.append((round_.number, round_.hand_out(round_.out), round_.needs))
+        return given
+
+    # ---- telling
+
+    def fill(self, value: Array, gradient: Array | None, hessian: Array | None, rows: Rows | None = None) -> None:
+        """What came of the points handed out last, in their order, or of some of these by their numbers there."""
+        last = [(round_, round_.unknown) for round_ in self.flying] if self.last is None else self.last
+        if rows is None and len(last) == 1:
+            round_, own = last[0]
+            round_.fill(None if len(own) == len(round_.points) else own, value, gradient, hessian)
+            return
+        rows, first = np.arange(len(value)) if rows is None else np.asarray(rows), 0
+        for round_, own in last:
+            is_own = (rows >= first) & (rows < first + len(own))
+            if is_own.any():
+                round_.fill(own[rows[is_own] - first], value[is_own], _of(gradient, is_own), _of(hessian, is_own))
+            first += len(own)
+
+    def fill_rows(self, number: int, rows: Rows, value: Array, gradient: Array | None, hessian: Array | None) -> None:
+        """What came of some points of one round, by their numbers among those that `hand_out_rounds` gave."""
+        for round_ in self.flying:
+            if round_.number == number and round_.out is not None:
+                round_.fill(round_.out[rows], value, gradient, hessian)
+                return
+        raise ValueError(f"round {number} is not in flight; tell each point that was handed out once.")
+
+    def take(self, x: Array, value: Array, gradient: Array | None, hessian: Array | None) -> tuple[Array, Array] | None:
+        """Points in any order. Those that were not asked for are returned with their values, or None.
+
+        Refused as a whole or taken as a whole.
+        """
+        places: dict[bytes, list[tuple[Round, int]]] = {}
+        for round_ in reversed(self.flying):
+            for i in round_.unknown[::-1]:
+                places.setdefault(round_.points[i].tobytes(), []).append((round_, int(i)))
+        found = [(waiting.pop() if (waiting := places.get(point.tobytes())) else None) for point in x]
+        wanted = frozenset[str]().union(
+            *(round_.needs for place in found for round_ in (self.flying if place is None else [place[0]]))
+        )
+        if any(name in wanted and told is None for name, told in (("gradient", gradient), ("hessian", hessian))):
+            raise ValueError(_MISSING)
+        for row, place in enumerate(found):
+            if place is not None:
+                place[0].fill(np.array([place[1]]), value[row], _of(gradient, row), _of(hessian, row))
+        others = np.array([place is None for place in found], dtype=bool)
+        return (x[others], value[others]) if others.any() else None
+
+
+def _of(part: Array | None, rows: Any) -> Any:
+    return None if part is None else part[rows]
+
+
+def _cut(parts: list[tuple[Round, Rows]], most: int | None) -> list[tuple[Round, Rows]]:
+    """At most so many points, with the needs of the first."""
+    parts = [(round_, rows) for round_, rows in parts if round_.needs == parts[0][0].needs]
+    if most is None:
+        return parts
+    chosen = []
+    for round_, rows in parts:
+        if most > 0:
+            chosen.append((round_, rows[:most]))
+            most -= len(rows)
+    return chosen
