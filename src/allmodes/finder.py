@@ -133,18 +133,6 @@ class ModeFinder:
         self._state.rounds.fill_rows(number, np.asarray(rows), value, gradient, hessian)
         self._pass_on()
 
-    def hand_out(self) -> list[tuple[int, Array, Needs]]:
-        """Rounds that are to be evaluated: number, points and derivatives wanted; those not handed out yet."""
-        self._refill()
-        round_ = self._state.round
-        if round_.is_handed[~round_.is_known].all():
-            return []
-        return [(self._state.nit, round_.hand_out(None), round_.needs)]
-
-    def tell_rows(self, number: int, rows: Any, value: Array, gradient: Any = None, hessian: Any = None) -> None:
-        """What came of some rows of the points of a round that was handed out."""
-        self.tell_round(value, gradient, hessian, rows)
-
     @property
     def is_in_round(self) -> bool:
         """Whether some points that were handed out, or others of their rounds, are still to be told."""
@@ -302,6 +290,4 @@ class ModeFinder:
         finder._state = storage.load(path, kind=_KIND)
         finder._begun = time.monotonic()
         finder._earlier = finder._state.tally
-        round_ = finder._state.round
-        round_.is_handed = round_.is_known.copy()  # whoever had points then has them no more
         return finder
