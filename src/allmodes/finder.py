@@ -238,7 +238,7 @@ class ModeFinder:
     @property
     def result(self) -> Result:
         """What is found so far."""
-        return build_result(self._state, self.stop())
+        return build_result(self._state, self.stop(), self.elapsed)
 
     def go_on_with(self, evaluator: Evaluator) -> None:
         """Let an evaluator call the function as it was called before: by compiled code, if that is how it was."""

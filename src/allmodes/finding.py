@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from signal import SIGTERM
 from typing import Any, ParamSpec
 
@@ -16,6 +17,7 @@ from allmodes.finder import ModeFinder
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
+from allmodes.progress import Progress, progress_of
 from allmodes.result import Result
 from allmodes.status import Status
 from allmodes.terminal import Line
@@ -50,7 +52,7 @@ def find_minima(
     polish: bool = True,
     rng: Any = None,
     callback: Callable[..., Any] | None = None,
-    progress: bool = False,
+    progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
     names: Any = None,
     options: dict[str, Any] | None = None,
@@ -88,7 +90,8 @@ def find_minima(
         polish: False reports where annealing ends as it is, unverified. (The other methods polish as they go.)
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         callback: called with the keyword intermediate_result after every round; True or StopIteration stops.
-        progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds.
+        progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function that
+            is called with an `allmodes.progress.Progress` whenever evaluations came back.
         checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from
             which it goes on exactly if it exists: pass the same function and settings. Evaluations that are in it are
             not made again. The one before is kept with `.previous` after its name. A file that is damaged or not a
@@ -144,7 +147,8 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
     finder = keeper.resumed(finder)
     if given["jac"] is True and given["hess"] == "2-point":
         finder.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
-    line = Line(given["progress"] and sys.stderr.isatty())
+    line = Line(given["progress"] is True and sys.stderr.isatty())
+    watch = given["progress"] if callable(given["progress"]) else None
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,
         Evaluator(source, workers=given["workers"], on_error=given["on_error"]) as evaluator,
@@ -153,7 +157,7 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
         is_alone = keeper.path is not None and type(given["workers"]) is int and given["workers"] == 1
         pace = Pace(keeper.every if is_alone else None)
         try:
-            _search(finder, evaluator, keeper, signals, pace, given["callback"], line)
+            _search(finder, evaluator, keeper, signals, pace, given["callback"], line, watch)
         except BaseException as error:
             if signals.is_whole:
                 if evaluator.partial is not None:  # what was finished of the batch is not made again
@@ -169,7 +173,18 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
             keeper.save(finder, evaluator)
         finally:
             line.close()
-        return finder.result_with(evaluator)
+        return _with_settings(finder.result_with(evaluator), given)
+
+
+def _with_settings(result: Result, given: dict[str, Any]) -> Result:
+    """The result with what the loop was asked for, too; what is not plain data by its name."""
+    names = ("jac", "hess", "vectorized", "workers", "on_error")
+    plain = (bool, int, str, type(None))
+    said = {
+        name: given[name] if isinstance(given[name], plain) else getattr(given[name], "__name__", repr(given[name]))
+        for name in names
+    }
+    return replace(result, settings=result.settings | said)
 
 
 def _search(
@@ -180,6 +195,7 @@ def _search(
     pace: Pace,
     callback: Callable[..., Any] | None,
     line: Line,
+    watch: Callable[[Progress], object] | None,
 ) -> None:
     """Ask, evaluate, tell, until the search is over. Rounds are evaluated in pieces when these are to be kept."""
     while finder.is_in_round or not finder.stop():
@@ -188,6 +204,8 @@ def _search(
         evaluation = signals.during(evaluator.evaluate, points, finder.needs)
         pace.took(len(points), time.monotonic() - begun)
         finder.tell_round(*evaluation)
+        if watch is not None:
+            signals.during(watch, progress_of(finder))
         if finder.is_in_round:
             evaluator.source = source  # one round, one code: compiled code may round differently
         else:

@@ -198,6 +198,7 @@ class Ascents:
         batch, search = self.batch, self.search
         lower, upper = search.box.lower_unit, search.box.upper_unit
         point, value, g, H = batch.point[rows], batch.value[rows], batch.gradient[rows], batch.hessian[rows]
+        search.paths.add(batch.number[rows], point, value)
         model = trust_region.model(point, g, H, lower, upper)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point

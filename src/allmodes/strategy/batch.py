@@ -48,6 +48,7 @@ class Batch:
         seen: modes known when it was last compared with them.
         is_bridge: whether it was launched to see if two level points are connected.
         distance: to the top of the last model; `shrinkage`, by how much it had shrunk then.
+        number: of the launch, in the order in which they began.
     """
 
     point: Array
@@ -70,6 +71,7 @@ class Batch:
     is_bridge: NDArray[np.bool_]
     distance: Array
     shrinkage: Array
+    number: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.value)
@@ -78,11 +80,11 @@ class Batch:
     def at(points: Array, radius: Array, arm: NDArray[np.int64], picked: NDArray[np.int64]) -> Batch:
         """Launches about to begin at points (n, d)."""
         n, d = points.shape
-        whole = [np.zeros(n, np.int64) for _ in range(4)]
+        whole = [np.zeros(n, np.int64) for _ in range(5)]
         return Batch(
             points, np.full(n, -np.inf), np.zeros((n, d)), np.zeros((n, d, d)), radius, points, points,
             np.zeros((n, d)), np.full(n, Phase.START, dtype=np.int64), arm, picked, np.full(n, -1), whole[0], whole[1],
-            np.zeros(n, bool), whole[2], whole[3], np.zeros(n, bool), np.zeros(n), np.zeros(n),
+            np.zeros(n, bool), whole[2], whole[3], np.zeros(n, bool), np.zeros(n), np.zeros(n), whole[4],
         )  # fmt: skip
 
     def join(self, other: Batch) -> None:

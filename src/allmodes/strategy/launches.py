@@ -122,6 +122,7 @@ class Launches(Strategy):
             arms, picked = (np.array([getattr(start, name) for start in starts]) for name in ("arm", "picked"))
             new = Batch.at(np.array([start.point for start in starts]), radius, arms, picked)
             new.is_bridge[:] = arms == BRIDGE
+            new.number[:] = self.search.paths.begin(len(new))
             self.batch.join(new)
 
     # ---- telling
