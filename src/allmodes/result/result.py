@@ -46,7 +46,7 @@ class Result:
         method: what ran.
         names: of the coordinates.
         maximise: whether large values are good.
-        bounds: (D, 2), infinite where open.
+        bounds: (D, 2), infinite where open; None if they are not known.
         settings: what was asked for, as plain data that JSON can hold: with the function, the bounds and the names
             enough to search again. "budget" is the number of evaluations that were allowed.
         versions: of allmodes, python, numpy and scipy.
@@ -74,7 +74,7 @@ class Result:
     method: str
     names: tuple[str, ...] = ()
     maximise: bool = False
-    bounds: Floats = field(default_factory=lambda: np.zeros((0, 2)))
+    bounds: Floats | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
