@@ -6,12 +6,15 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from allmodes.engine import Run
+from allmodes.objective import Objective
 from allmodes.report.bars import modes
 from allmodes.report.course import convergence, weights
 from allmodes.report.film import animate
 from allmodes.report.landscape import landscape
 from allmodes.report.pairs import pairs
 from allmodes.report.parallel import parallel
+from allmodes.report.runs import as_result, draw_run
 from allmodes.result import Result
 
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
@@ -29,7 +32,7 @@ class Plots:
 
     def landscape(
         self,
-        fun: Callable[..., Any] | None = None,
+        fun: Callable[..., Any] | Objective | None = None,
         coordinates: Sequence[int | str] = (0, 1),
         at: Any = None,
         ax: Any = None,
@@ -41,8 +44,8 @@ class Plots:
         Ellipses are two standard deviations at the temperature of the weights, within the slice.
 
         Args:
-            fun: the function, as it was searched; without it a result of two coordinates shows contours between the
-                points that launches went through, and any other none.
+            fun: the function, as it was searched, or an Objective; without it a result of two coordinates shows
+                contours between the points that launches went through, and any other none.
             coordinates: two of them, or one, by number or name.
             at: a point (D,) that the slice goes through, or the rank of a mode; by default the best mode.
             ax: axes to draw on.
@@ -82,7 +85,7 @@ class Plots:
     def animate(
         self,
         path: str | os.PathLike[str],
-        fun: Callable[..., Any] | None = None,
+        fun: Callable[..., Any] | Objective | None = None,
         coordinates: Sequence[int | str] = (0, 1),
         at: Any = None,
         ax: Any = None,
@@ -101,3 +104,43 @@ class Plots:
             fps: frames in a second.
         """
         return animate(self._result, path, fun, coordinates, at, ax, run, frames, fps)
+
+
+class RunPlots:
+    """Pictures of a run of `anneal`."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def landscape(
+        self,
+        fun: Callable[..., Any] | Objective | None = None,
+        coordinates: Sequence[int | str] = (0, 1),
+        at: Any = None,
+        ax: Any = None,
+        resolution: int | None = None,
+    ) -> Any:
+        """The ways of the means over contours of a slice, and at the end two standard deviations of each component.
+
+        Args:
+            fun: the objective, or a function of one point (d,); without it there are no contours.
+            coordinates, at, ax, resolution: as for a result; the slice goes through the best point evaluated.
+        """
+        return draw_run(self._run, fun, coordinates, at, ax, resolution)
+
+    def weights(self, ax: Any = None) -> Any:
+        """Weights of the components and the temperature over the evaluations."""
+        return weights(as_result(self._run), ax)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str],
+        fun: Callable[..., Any] | Objective | None = None,
+        coordinates: Sequence[int | str] = (0, 1),
+        at: Any = None,
+        ax: Any = None,
+        frames: int = 60,
+        fps: int = 8,
+    ) -> Any:
+        """Write the run as a GIF: the means of the components, larger with more weight, over contours."""
+        return animate(as_result(self._run), path, fun, coordinates, at, ax, 0, frames, fps)

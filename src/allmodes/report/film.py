@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from allmodes.objective import Objective
 from allmodes.report import canvas, marks
 from allmodes.report.course import annealed
 from allmodes.report.landscape import draw_background
@@ -26,7 +27,7 @@ _LAST = 1.0  # seconds that the last frame stays before the film begins anew
 def animate(
     result: Result,
     path: str | os.PathLike[str],
-    fun: Callable[..., Any] | None = None,
+    fun: Callable[..., Any] | Objective | None = None,
     coordinates: Sequence[int | str] = (0, 1),
     at: Any = None,
     ax: Any = None,

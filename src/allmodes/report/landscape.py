@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
+from allmodes.objective import Objective
 from allmodes.report import canvas, marks, slices
 from allmodes.result import Result
 
-_SIZE = (5.2, 5.2)
+SIZE = (5.2, 5.2)
 _LINE_SIZE = (5.6, 3.8)
 _RESOLUTION = 101  # points along each side of a slice
 _LINE_RESOLUTION = 801  # along the only side
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 
 def landscape(
     result: Result,
-    fun: Callable[..., Any] | None = None,
+    fun: Callable[..., Any] | Objective | None = None,
     coordinates: Sequence[int | str] = (0, 1),
     at: Any = None,
     ax: Any = None,
@@ -39,7 +40,7 @@ def landscape(
     if len(pair) != 2:
         raise ValueError(f"coordinates is {coordinates!r}; wanted one or two of them.")
     point = slices.through(result, at)
-    is_own, ax = ax is None, canvas.axes_or_new(ax, _SIZE)
+    is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
@@ -54,7 +55,13 @@ def landscape(
 
 
 def draw_background(
-    result: Result, fun: Callable[..., Any] | None, pair: list[int], point: Floats, ax: Any, resolution: int, bar: bool
+    result: Result,
+    fun: Callable[..., Any] | Objective | None,
+    pair: list[int],
+    point: Floats,
+    ax: Any,
+    resolution: int,
+    bar: bool,
 ) -> str:
     """Contours of the function, or of what is known of it; returns what they are, in words."""
     from matplotlib.colors import BoundaryNorm
@@ -81,7 +88,7 @@ def draw_background(
     draw_lines(*places, values, levels=levels, colors="0.6", linewidths=0.4, linestyles="solid", zorder=1)
     if bar:
         ticks = levels[np.linspace(0, len(levels) - 1, _FEW_TICKS).astype(int)]
-        shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, format="%.3g", shrink=0.7, pad=0.02, label="value")
+        shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, format="%.4g", shrink=0.7, pad=0.02, label="value")
         shown.ax.tick_params(labelsize=canvas.SMALL)
     return said
 
@@ -155,7 +162,7 @@ def _title(result: Result, at: Any, background: str) -> str:
 # ---- one coordinate
 
 
-def _line(result: Result, fun: Callable[..., Any] | None, i: int, at: Any, ax: Any, resolution: int) -> Any:
+def _line(result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int) -> Any:
     """The function along one coordinate, or the values that launches saw there."""
     from matplotlib.lines import Line2D
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.objective import Objective
 from allmodes.result import Result
 
 _LEVELS = 16
@@ -39,18 +40,26 @@ def through(result: Result, at: Any) -> Floats:
 
 
 def cut(
-    result: Result, fun: Callable[..., Any], coordinates: Sequence[int], point: Floats, sides: Sequence[Floats]
+    result: Result,
+    fun: Callable[..., Any] | Objective,
+    coordinates: Sequence[int],
+    point: Floats,
+    sides: Sequence[Floats],
 ) -> Slice:
     """The function on a grid of the chosen coordinates, the others as in the point."""
     grid = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1)
     shape = grid.shape[:-1]
     points = np.tile(point, (grid[..., 0].size, 1))
     points[:, list(coordinates)] = grid.reshape(-1, len(coordinates))
-    values = _batch(result, fun, points) if result.settings.get("vectorized") else _single(fun, points)
+    call, is_batched = fun, result.settings.get("vectorized")
+    if isinstance(fun, Objective):
+        call, is_batched = fun.fun, fun.vectorized
+    assert callable(call)
+    values = _batch(call, points) if is_batched else _single(call, points)
     return Slice(tuple(sides), np.where(np.isfinite(values), values, np.nan).reshape(shape))
 
 
-def _batch(result: Result, fun: Callable[..., Any], points: Floats) -> Floats:
+def _batch(fun: Callable[..., Any], points: Floats) -> Floats:
     """One call, as the search called it."""
     found = fun(points)
     values = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
