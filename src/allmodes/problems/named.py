@@ -35,11 +35,13 @@ class Named:
         make: of the dimension if `has_dimension`, of nothing otherwise.
         has_dimension: whether other dimensions than the usual one can be asked for.
         needs: a package that it needs.
+        lists_global_only: whether local modes are not listed.
     """
 
     make: Callable[..., Problem]
     has_dimension: bool = False
     needs: str = ""
+    lists_global_only: bool = False
 
     @property
     def text(self) -> str:
@@ -66,7 +68,7 @@ NAMED: dict[str, Named] = {
     "mixture-5d-20": Named(partial(random_mixture, 5, 20, 0.7)),
     "mixture-10d-50": Named(partial(random_mixture, 10, 50, 0.8)),
     "posterior-mixture": Named(posterior_mixture),
-    **{f"cec2013-f{i}": Named(partial(cec2013, i), needs="ioh") for i in range(1, _SUITE + 1)},
+    **{f"cec2013-f{i}": Named(partial(cec2013, i), needs="ioh", lists_global_only=True) for i in range(1, _SUITE + 1)},
 }
 
 

@@ -43,17 +43,17 @@ def as_dict(result: Result) -> dict[str, Any]:
         "fun": plain(result.fun),
         "modes": [_mode(mode) for mode in result.modes],
         **{name: int(getattr(result, name)) for name in ("nfev", "njev", "nhev", "nit", "nfail")},
-        "seconds": plain(getattr(result, "seconds", None)),
+        "seconds": plain(result.seconds),
         "coverage": plain(_fields(result.coverage)),
         "temperature": plain(result.temperature),
         "maximise": result.maximise,
         "method": result.method,
         "names": list(result.names),
-        "bounds": plain(getattr(result, "bounds", None)),
+        "bounds": plain(result.bounds),
         "failures": [_failure(failure) for failure in result.failures],
         "history": {name: plain(getattr(result.history, name)) for name in ("nfev", "best", "modes")},
-        "settings": plain(getattr(result, "settings", None) or {}),
-        "versions": plain(getattr(result, "versions", None) or {}),
+        "settings": plain(result.settings),
+        "versions": plain(result.versions),
     }
 
 
