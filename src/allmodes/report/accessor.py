@@ -33,7 +33,7 @@ class Plots:
     def landscape(
         self,
         fun: Callable[..., Any] | Objective | None = None,
-        coordinates: Sequence[int | str] = (0, 1),
+        coordinates: Sequence[int | str] | None = None,
         at: Any = None,
         ax: Any = None,
         resolution: int | None = None,
@@ -46,7 +46,7 @@ class Plots:
         Args:
             fun: the function, as it was searched, or an Objective; without it a result of two coordinates shows
                 contours between the points that launches went through, and any other none.
-            coordinates: two of them, or one, by number or name.
+            coordinates: two of them, or one, by number or name; by default the first two that are not fixed.
             at: a point (D,) that the slice goes through, or the rank of a mode; by default the best mode.
             ax: axes to draw on.
             resolution: points along each side of the slice at which `fun` is called; 101, or 801 of one coordinate.
@@ -86,7 +86,7 @@ class Plots:
         self,
         path: str | os.PathLike[str],
         fun: Callable[..., Any] | Objective | None = None,
-        coordinates: Sequence[int | str] = (0, 1),
+        coordinates: Sequence[int | str] | None = None,
         at: Any = None,
         ax: Any = None,
         run: int | None = 0,
@@ -115,7 +115,7 @@ class RunPlots:
     def landscape(
         self,
         fun: Callable[..., Any] | Objective | None = None,
-        coordinates: Sequence[int | str] = (0, 1),
+        coordinates: Sequence[int | str] | None = None,
         at: Any = None,
         ax: Any = None,
         resolution: int | None = None,
@@ -136,7 +136,7 @@ class RunPlots:
         self,
         path: str | os.PathLike[str],
         fun: Callable[..., Any] | Objective | None = None,
-        coordinates: Sequence[int | str] = (0, 1),
+        coordinates: Sequence[int | str] | None = None,
         at: Any = None,
         ax: Any = None,
         frames: int = 60,

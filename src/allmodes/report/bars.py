@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.report import canvas, marks
 from allmodes.result import Result
 
@@ -14,6 +15,7 @@ _MOST = 30  # bars that can be told apart
 _SIZE = (6.8, 1.5)  # inches, of the figure without bars
 _ROW = 0.16  # inches for each bar
 _LARGE_RANGE = 1e3  # of flatness, from which on it is drawn by orders of magnitude
+_FEWEST = 5  # rows there is room for: few bars are not thick
 _ROOM = 1.45  # of the axis to the longest bar, for the number behind it
 
 Floats = NDArray[np.float64]
@@ -29,15 +31,17 @@ def modes(result: Result, ax: Any = None) -> Any:
     colours = [canvas.GLOBAL if mode.is_global else canvas.LOCAL for mode in shown]
     _values(result, value, colours)
     weights = np.array([mode.weight for mode in shown])
-    _bars(weight, weights, colours, [f"{w:.3f}" if w >= 5e-4 or w == 0.0 else f"{w:.0e}" for w in weights])
+    _bars(weight, weights, colours, [_text(w, f"{w:.3f}" if w >= 5e-4 or w == 0.0 else f"{w:.0e}") for w in weights])
     weight.set(xlabel=f"weight at temperature {result.temperature:.2g}")
     flat = np.array([mode.flatness for mode in shown])
-    _bars(flatness, flat, colours, [f"{z:.2g}" for z in flat])
+    _bars(flatness, flat, colours, [_text(z, f"{z:.2g}") for z in flat])
     flatness.set(xlabel="flatness (large: wide)")
     for panel in (weight, flatness):
         panel.tick_params(labelleft=False)
     more = len(result.modes) - len(shown)
-    canvas.set_title(ax, f"{len(result.modes)} modes by rank" + (f"; the best {len(shown)} are shown" if more else ""))
+    canvas.set_title(
+        ax, f"{counted(len(result.modes), 'mode')} by rank" + (f"; the best {len(shown)} are shown" if more else "")
+    )
     canvas.legend_below(ax, _legend(result))
     return ax
 
@@ -53,7 +57,11 @@ def _values(result: Result, ax: Any, colours: list[str]) -> None:
         if mode.standard_error is not None and np.isfinite(mode.standard_error):
             ax.errorbar(mode.fun, rank, xerr=2.0 * mode.standard_error, color="0.3", linewidth=1.0, capsize=2.0)
     ax.set(xlabel="value", ylabel="rank")
-    ax.margins(x=0.12)
+    low, high = canvas.value_range(result)
+    width = np.ptp(values[np.isfinite(values)]) if high > low else 0.0
+    room = 0.12 * width if width > 0.0 else max(abs(result.temperature), 1e-3 * abs(low), 1e-9)
+    ax.set_xlim(np.nanmin(values) - room, np.nanmax(values) + room)
+    ax.ticklabel_format(axis="x", useOffset=False)
     _ranks(ax, len(shown))
 
 
@@ -77,10 +85,14 @@ def _bars(ax: Any, lengths: Floats, colours: list[str], texts: list[str]) -> Non
     _ranks(ax, len(lengths))
 
 
+def _text(number: float, finite: str) -> str:
+    return finite if np.isfinite(number) else "not known" if np.isnan(number) else "∞"
+
+
 def _ranks(ax: Any, n: int) -> None:
     """Rank 1 at the top."""
     step = -(-n // 15)
-    ax.set(ylim=(n + 0.7, 0.3), yticks=[1, *range(step, n + 1, step)] if step > 1 else range(1, n + 1))
+    ax.set(ylim=(max(n, _FEWEST) + 0.7, 0.3), yticks=[1, *range(step, n + 1, step)] if step > 1 else range(1, n + 1))
     ax.tick_params(labelsize=canvas.SMALL)
     ax.locator_params(axis="x", nbins=4) if ax.get_xscale() == "linear" else None
     for side in ("top", "right"):

@@ -21,6 +21,7 @@ _LONGEST_LABEL = 24  # characters
 _MARGIN = 0.08  # of what is shown, around it, where there is no bound
 _GAPS = (0.12, 0.08)  # between panels, across and down, as shares of the axes
 _TEXT_AT = (0.5, 0.5)
+_ROUNDING = 1e-9  # relative difference of values that means nothing
 _BELOW = 4.8  # heights of its letters between a legend and the axes: ticks and label have room
 
 Floats = NDArray[np.float64]
@@ -81,6 +82,28 @@ def chosen(result: Result, coordinates: Sequence[int | str] | int | str) -> list
     if len(set(numbers)) < len(numbers):
         raise ValueError(f"coordinates is {coordinates!r}; every one of them is wanted once.")
     return numbers
+
+
+def free(result: Result) -> list[int]:
+    """The coordinates that are not fixed by their bounds."""
+    if result.bounds is None:
+        return list(range(len(result.x)))
+    return np.flatnonzero(result.bounds[:, 0] < result.bounds[:, 1]).tolist()
+
+
+def value_range(result: Result) -> tuple[float, float]:
+    """The least and the largest value of the modes; the same twice where they differ by rounding alone."""
+    values = np.array([mode.fun for mode in result.modes if np.isfinite(mode.fun)])
+    if not len(values):
+        return 0.0, 0.0
+    low, high = float(values.min()), float(values.max())
+    size = np.abs(values).max() + (abs(result.temperature) if np.isfinite(result.temperature) else 0.0)
+    return (low, high) if high - low > _ROUNDING * size else (low, low)
+
+
+def percent(share: float) -> str:
+    """Two digits."""
+    return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.2g} %"
 
 
 def points_of(result: Result) -> Floats:

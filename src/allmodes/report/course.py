@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.report import canvas
 from allmodes.result import AnnealingTrace, Result
 
@@ -49,7 +50,7 @@ def draw_weights(trace: AnnealingTrace, ax: Any, unit: str = "evaluations") -> A
     if (trace.temperature > 0.0).all() and np.ptp(trace.temperature) > 0.0:
         below.set_yscale("log")
     K, runs = max(map(len, trace.weights)), len(trace.runs)
-    canvas.set_title(ax, f"{K} components" + (f" at most, {runs} annealing runs" if runs > 1 else ""))
+    canvas.set_title(ax, counted(K, "component") + (f" at most, {runs} annealing runs" if runs > 1 else ""))
     _share(above, below)
     return ax
 
@@ -79,9 +80,9 @@ def convergence(result: Result, ax: Any = None) -> Any:
         below.set(ylabel="best value")
     below.set(xlabel="evaluations")
     _share(above, below)
-    chance = 100.0 * result.coverage.upper
-    said = f"; another launch finds a new one with a chance below {chance:.2g} %" if result.coverage.launches else ""
-    canvas.set_title(ax, f"{len(result.modes)} modes, best value {result.fun:.6g}{said}")
+    chance = canvas.percent(result.coverage.upper)
+    said = f"; another launch finds a new one with a chance of at most {chance}" if result.coverage.launches else ""
+    canvas.set_title(ax, f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}{said}")
     return ax
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from allmodes.objective import Objective
 from allmodes.report import canvas, marks
 from allmodes.report.course import annealed
-from allmodes.report.landscape import draw_background
+from allmodes.report.landscape import choose, draw_background
 from allmodes.report.slices import through
 from allmodes.result import AnnealingTrace, Result
 
@@ -28,7 +28,7 @@ def animate(
     result: Result,
     path: str | os.PathLike[str],
     fun: Callable[..., Any] | Objective | None = None,
-    coordinates: Sequence[int | str] = (0, 1),
+    coordinates: Sequence[int | str] | None = None,
     at: Any = None,
     ax: Any = None,
     run: int | None = 0,
@@ -37,11 +37,9 @@ def animate(
 ) -> Any:
     """See `allmodes.report.accessor.Plots.animate`."""
     trace = annealed(result, "animate")
-    if len(result.x) < 2:
-        raise ValueError("animate wants two coordinates at least, and this result has one; use plot.weights().")
-    pair = canvas.chosen(result, coordinates)
+    pair = choose(result, coordinates)
     if len(pair) != 2:
-        raise ValueError(f"coordinates is {coordinates!r}; wanted two of them.")
+        raise ValueError("animate wants two coordinates, and there is one; plot.weights() shows how annealing went.")
     ax = canvas.axes_or_new(ax, _SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))

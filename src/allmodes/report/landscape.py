@@ -19,6 +19,7 @@ _RESOLUTION = 101  # points along each side of a slice
 _LINE_RESOLUTION = 801  # along the only side
 _ON_SLICE = 1e-3  # of the picture: how far beside it a mode may be to count as on the slice
 _FEW_TICKS = 5
+_PAD = 6.0  # points between ticks and their labels: modes at a bound reach beyond it
 _MOST_MEANS = 24  # of components whose ways are drawn: those of the first runs
 
 Floats = NDArray[np.float64]
@@ -27,28 +28,41 @@ Floats = NDArray[np.float64]
 def landscape(
     result: Result,
     fun: Callable[..., Any] | Objective | None = None,
-    coordinates: Sequence[int | str] = (0, 1),
+    coordinates: Sequence[int | str] | None = None,
     at: Any = None,
     ax: Any = None,
     resolution: int | None = None,
 ) -> Any:
     """See `allmodes.report.accessor.Plots.landscape`."""
-    if len(result.x) == 1 or isinstance(coordinates, (int, str)) or len(coordinates) == 1:
-        places = canvas.chosen(result, (0,) if len(result.x) == 1 else coordinates)
-        return _line(result, fun, places[0], at, ax, resolution or _LINE_RESOLUTION)
-    pair = canvas.chosen(result, coordinates)
-    if len(pair) != 2:
-        raise ValueError(f"coordinates is {coordinates!r}; wanted one or two of them.")
+    pair = choose(result, coordinates)
+    if len(pair) == 1:
+        return _line(result, fun, pair[0], at, ax, resolution or _LINE_RESOLUTION)
     point = slices.through(result, at)
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
+    ax.tick_params(pad=_PAD)
     said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, is_own)
     entries = _foreground(result, pair, point, ax)
     canvas.set_title(ax, _title(result, at, said))
     canvas.legend_below(ax, entries)
     return ax
+
+
+def choose(result: Result, coordinates: Sequence[int | str] | None) -> list[int]:
+    """The one or two coordinates of a slice: those given, or the first that are not fixed."""
+    free = canvas.free(result)
+    if coordinates is None:
+        return free[:2] or [0]
+    places = canvas.chosen(result, coordinates)
+    if len(places) not in (1, 2):
+        raise ValueError(f"coordinates is {coordinates!r}; wanted one or two of them.")
+    for i in places:
+        if i not in free:
+            name = result.coordinate_names[i]
+            raise ValueError(f"{name!r} is fixed by its bounds at {result.x[i]:g}; choose coordinates that are not.")
+    return places
 
 
 # ---- two coordinates

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from allmodes.report.canvas import GLOBAL, LOCAL, PATH
 from allmodes.result import Mode, Result
 
-_SHAPES = {"minimum": "o", "maximum": "o", "boundary": "s", "flat": "D", "unverified": "X"}
-_KINDS = {"o": "", "s": ", at a bound", "D": ", flat", "X": ", unverified"}
+_SHAPES = {"minimum": "o", "maximum": "o", "boundary": "s", "flat": "D", "unverified": "^"}
+_KINDS = {"o": "", "s": ", at a bound", "D": ", flat", "^": ", unverified"}
 _NUMBERED = 30  # modes that bear their rank
 _CLOSE = 0.045  # of the picture: a number closer than this to a better one would hide it
 _SIZES = (13.0, 5.0)  # of a mode with a number, and without
 _STANDARD_DEVIATIONS = 2.0
 _ANGLES = 73
+_LETTERS = 0.6  # size of a number, as a share of the marker it stands on
 _PALE = 0.35  # opacity of modes beside the slice
 _LARGEST = 1.0  # an ellipse wider than the picture says nothing
 _MOST_DRAWN = 60  # paths: more than that are a thicket
@@ -100,14 +101,16 @@ def draw_modes(
     numbered: list[int] = []
     for i in np.argsort(is_off, kind="stable"):
         apart = np.hypot(*((places[i] - places[numbered]) / width).T)
-        if len(numbered) < most and apart.min(initial=np.inf) > _CLOSE:
+        is_wanted = i < most or (not is_off[i] and is_off.any())
+        if is_wanted and len(numbered) < most and apart.min(initial=np.inf) > _CLOSE:
             numbered.append(int(i))
     _draw_dots(result, places, [i for i in range(len(places)) if i not in set(numbered)], is_off, ax)
     for i in reversed(numbered):
         mode, alpha = result.modes[i], _PALE if is_off[i] else 1.0
         ax.plot(*places[i], **appearance(mode), markersize=size, alpha=alpha, clip_on=False, zorder=6)
         colour = "white" if mode.is_global else LOCAL
-        ax.annotate(str(i + 1), places[i], color=colour, fontsize=0.6 * size, ha="center", va="center", zorder=7)
+        letters = size * (_LETTERS if i < 99 else 0.75 * _LETTERS)
+        ax.annotate(str(i + 1), places[i], color=colour, fontsize=letters, ha="center", va="center", zorder=7)
     return legend_of(result.modes)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.mixture.families import Gaussian
 from allmodes.mixture.mixture import noise, sample
+from allmodes.modes.coverage import counted
 from allmodes.report import canvas, marks
 from allmodes.result import Result
 
@@ -24,9 +25,9 @@ Floats = NDArray[np.float64]
 
 def pairs(result: Result, coordinates: Sequence[int | str] | None = None, ax: Any = None, fig: Any = None) -> Any:
     """See `allmodes.report.accessor.Plots.pairs`."""
-    D = len(result.x)
+    D = len(canvas.free(result))
     if D < 2:
-        raise ValueError("pairs wants two coordinates at least, and this result has one; plot.landscape() shows it.")
+        raise ValueError(f"pairs wants two free coordinates at least; this result has {D}. plot.landscape() shows it.")
     places = _most_telling(result) if coordinates is None else canvas.chosen(result, coordinates)
     m = len(places)
     if not 2 <= m <= _MOST:
@@ -61,14 +62,14 @@ def _axes(m: int, ax: Any, fig: Any) -> tuple[Any, Any]:
 
 
 def _most_telling(result: Result) -> list[int]:
-    """All coordinates, or those few in which the modes differ most, as a share of what is shown of each."""
-    D = len(result.x)
-    if D <= _MOST:
-        return list(range(D))
-    points = canvas.points_of(result)
-    widths = np.array([np.ptp(canvas.limits(result, i)) for i in range(D)])
-    spread = np.std(points, axis=0) / widths if len(points) else np.zeros(D)
-    return sorted(np.argsort(-spread, kind="stable")[:_MOST].tolist())
+    """All free coordinates, or those few in which the modes differ most, as a share of what is shown of each."""
+    places = canvas.free(result)
+    if len(places) <= _MOST:
+        return places
+    points = canvas.points_of(result)[:, places]
+    widths = np.array([np.ptp(canvas.limits(result, i)) for i in places])
+    spread = np.std(points, axis=0) / widths if len(points) else np.zeros(len(places))
+    return sorted(places[i] for i in np.argsort(-spread, kind="stable")[:_MOST])
 
 
 def _draws(result: Result) -> Floats:
@@ -109,7 +110,7 @@ def _explain(result: Result, figure: Any, axes: Any, has_draws: bool, shown: int
     else:
         canvas.legend_below(axes[0, 0], entries)
     if figure is not None:
-        title = f"{len(result.modes)} modes in {len(result.x)} dimensions"
+        title = f"{counted(len(result.modes), 'mode')} in {len(result.x)} dimensions"
         if shown:
             title += f": the {shown} coordinates in which\nthey differ most (pass coordinates= for others)"
         figure.suptitle(title, fontsize=10)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.report import canvas
 from allmodes.result import Result
 
@@ -37,7 +38,7 @@ def parallel(result: Result, ax: Any = None) -> Any:
     ax.set(xlim=(-0.35, D - 0.65), ylim=(-0.02, 1.02), yticks=[])
     for side in ("left", "right", "top", "bottom"):
         ax.spines[side].set_visible(False)
-    ax.set_title(f"{len(result.modes)} modes, each a line; thick: global", fontsize=10, pad=22.0)
+    ax.set_title(f"{counted(len(result.modes), 'mode')}, each a line; thick: global", fontsize=10, pad=22.0)
     return ax
 
 
@@ -48,14 +49,14 @@ def _draw_lines(result: Result, ax: Any, shares: Floats) -> None:
     from matplotlib.colors import Normalize
 
     values = np.array([mode.fun for mode in result.modes])
-    finite = values[np.isfinite(values)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+    low, high = canvas.value_range(result)
     norm = Normalize(low, high if high > low else low + 1.0)
     name = canvas.VALUES + "_r" if result.maximise else canvas.VALUES  # good is dark
     colours = ScalarMappable(norm, colormaps[name])
     for i in reversed(range(len(result.modes))):
         is_global = result.modes[i].is_global
-        ax.plot(shares[i], color=colours.to_rgba(values[i]), linewidth=2.4 if is_global else 1.0, marker="o",
+        colour = colours.to_rgba(values[i]) if high > low else canvas.GLOBAL
+        ax.plot(shares[i], color=colour, linewidth=2.4 if is_global else 1.0, marker="o",
                 markersize=5.0 if is_global else 3.0, alpha=1.0 if is_global else 0.8, clip_on=False,
                 zorder=3 + is_global)  # fmt: skip
     if high > low:

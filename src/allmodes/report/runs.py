@@ -12,7 +12,7 @@ from allmodes.engine import Run
 from allmodes.modes.coverage import counted, estimate
 from allmodes.objective import Objective
 from allmodes.report import canvas, marks
-from allmodes.report.landscape import SIZE, draw_background
+from allmodes.report.landscape import SIZE, choose, draw_background
 from allmodes.report.slices import through
 from allmodes.result import AnnealingTrace, History, Result
 
@@ -49,14 +49,14 @@ def _extent(points: Floats) -> Floats:
 
 
 def draw_run(
-    run: Run, fun: Callable[..., Any] | Objective | None, coordinates: Sequence[int | str], at: Any, ax: Any,
+    run: Run, fun: Callable[..., Any] | Objective | None, coordinates: Sequence[int | str] | None, at: Any, ax: Any,
     resolution: int | None,
 ) -> Any:  # fmt: skip
     """See `allmodes.report.accessor.RunPlots.landscape`."""
     result = as_result(run)
-    pair = canvas.chosen(result, coordinates)
+    pair = choose(result, coordinates)
     if len(pair) != 2:
-        raise ValueError(f"coordinates is {coordinates!r}; wanted two of them.")
+        raise ValueError("a landscape of a run wants two coordinates, and there is one.")
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))

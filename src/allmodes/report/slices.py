@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from allmodes.objective import Objective
 from allmodes.result import Result
 
-_LEVELS = 16
+_LEVELS = 15
+_CROWDED = 1.5  # power of shares: how much closer contours are where values are good
 _FEWEST_POINTS = 12  # evaluated ones, to draw a picture of a function that is not there
 
 Floats = NDArray[np.float64]
@@ -88,7 +89,7 @@ def levels(values: Floats, maximise: bool) -> Floats:
     finite = values[np.isfinite(values)]
     if not len(finite) or np.ptp(finite) == 0.0:
         return np.zeros(0)
-    shares = np.linspace(0.0, 1.0, _LEVELS) ** 2
+    shares = np.linspace(0.0, 1.0, _LEVELS) ** _CROWDED
     return np.unique(np.quantile(finite, np.sort(1.0 - shares) if maximise else shares))
 
 
