@@ -23,6 +23,7 @@ from allmodes.status import Status
 from allmodes.storage import stored
 
 _PLOTS = "allmodes.report.accessor"  # a higher layer: found by name when it is asked for
+_PAGE = "allmodes.report.page"  # likewise
 
 Floats = NDArray[np.float64]
 
@@ -136,6 +137,10 @@ class Result:
     def plot(self) -> Any:
         """Pictures: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`."""
         return importlib.import_module(_PLOTS).Plots(self)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
+        """Write a page to look at in a browser, one HTML file; `fun` and `title` as in `report.page.write_report`."""
+        return importlib.import_module(_PAGE).write_report(self, path, **options)
 
     def __repr__(self) -> str:
         return text_of(self)
