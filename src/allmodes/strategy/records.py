@@ -18,6 +18,7 @@ _MOST_POINTS = 4000
 _MOST_FRAMES = 200  # of annealing: a film of twenty seconds
 _MOST_NUMBERS = 200_000  # in all paths, and in all frames: 2 MB each, whatever the dimension
 _FEWEST_FRAMES = 16  # that should fit; where covariances are too large for that, variances are kept
+_WIDE = 16  # launches in a round from which on dropping most of them at once pays
 _PENDING = 256  # rounds that wait to be thinned: once in a while is cheaper than every time
 
 Array = NDArray[np.float64]
@@ -47,6 +48,11 @@ class PathRecord:
 
     def add(self, numbers: Numbers, points: Array, values: Array) -> None:
         """Launches are now at points (n, d). The arrays are kept: they must not change any more."""
+        if self.stride > 1 and len(numbers) >= _WIDE:
+            rows = np.flatnonzero(numbers % self.stride == 0)
+            if not len(rows):
+                return
+            numbers, points, values = numbers[rows], points[rows], values[rows]
         self.pending.append((numbers, points, values))
         self.waiting += points.size
         if self.waiting > _MOST_NUMBERS or len(self.pending) >= _PENDING:
