@@ -32,10 +32,10 @@ def modes(result: Result, ax: Any = None) -> Any:
     _values(result, value, colours)
     weights = np.array([mode.weight for mode in shown])
     _bars(weight, weights, colours, [_text(w, f"{w:.3f}" if w >= 5e-4 or w == 0.0 else f"{w:.0e}") for w in weights])
-    weight.set(xlabel=f"weight at temperature {result.temperature:.2g}")
+    weight.set(xlabel=f"weight (T = {result.temperature:.2g})")
     flat = np.array([mode.flatness for mode in shown])
     _bars(flatness, flat, colours, [_text(z, f"{z:.2g}") for z in flat])
-    flatness.set(xlabel="flatness (large: wide)")
+    flatness.set(xlabel="flatness")
     for panel in (weight, flatness):
         panel.tick_params(labelleft=False)
     more = len(result.modes) - len(shown)

@@ -20,6 +20,7 @@ SMALL = 8.0  # points, of a font
 _LONGEST_LABEL = 24  # characters
 _MARGIN = 0.08  # of what is shown, around it, where there is no bound
 _GAPS = (0.12, 0.08)  # between panels, across and down, as shares of the axes
+_LETTERS = 13.0  # of a title in an inch
 _TEXT_AT = (0.5, 0.5)
 _ROUNDING = 1e-9  # relative difference of values that means nothing
 _BELOW = 4.8  # heights of its letters between a legend and the axes: ticks and label have room
@@ -54,9 +55,10 @@ def labels(result: Result) -> list[str]:
     return [label(name) for name in result.coordinate_names]
 
 
-def set_title(ax: Any, text: str, width: int = 60) -> None:
+def set_title(ax: Any, text: str) -> None:
     """A title above the axes, on as many lines as it takes."""
-    ax.set_title("\n".join(textwrap.wrap(text, width)), fontsize=10)
+    inches = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
+    ax.set_title("\n".join(textwrap.wrap(text, max(20, int(_LETTERS * inches)))), fontsize=10)
 
 
 def say(ax: Any, text: str) -> Any:

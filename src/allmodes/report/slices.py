@@ -13,7 +13,7 @@ from allmodes.result import Result
 
 _LEVELS = 15
 _CROWDED = 1.5  # power of shares: how much closer contours are where values are good
-_FEWEST_POINTS = 12  # evaluated ones, to draw a picture of a function that is not there
+_FEWEST_POINTS = 40  # evaluated ones, to draw a picture of a function that is not there
 
 Floats = NDArray[np.float64]
 
