@@ -7,9 +7,13 @@ import sys
 import textwrap
 from typing import Any
 
+from rich.box import SIMPLE_HEAD, Box
 from rich.console import Console
+from rich.table import Table
 
 WIDTH = 80  # where there is no terminal to ask
+GAP = 2  # columns between two columns of a table
+_PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # a line of hyphens below the head
 NARROWEST = 40  # below that nothing is made to fit
 
 
@@ -66,3 +70,9 @@ def item(text: str) -> str:
     return textwrap.fill(
         text, WIDTH - 1, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
+
+
+def table(console: Console) -> Table:
+    """An empty table with a line below its head and nothing else."""
+    line = SIMPLE_HEAD if console.encoding.startswith("utf") else _PLAIN_HEAD
+    return Table(box=line, pad_edge=False, show_edge=False, padding=(0, GAP - 1, 0, 0))

@@ -16,7 +16,7 @@ _FRAME = re.compile(r'  File "([^"]*)"')
 
 
 def users_traceback(error: BaseException) -> str:
-    """The traceback of an exception, frames of this package and of the import system left out; notes, too."""
+    """The traceback of an exception without frames of this package and of the import system; empty if none is left."""
     worker = next((note for note in _notes(error) if note.startswith(_IN_WORKER)), None)
     if worker is not None:
         return _filtered(worker[len(_IN_WORKER) :])
@@ -51,4 +51,4 @@ def _filtered(text: str) -> str:
             is_shown = True
         if is_shown:
             kept.append(line)
-    return "\n".join(kept)
+    return "\n".join(kept) if any(map(_FRAME.match, kept)) else ""

@@ -73,7 +73,7 @@ def completed(target: str, settings: dict[str, Any]) -> dict[str, Any]:
     if bounds is None:
         if is_function(target) and "x0" not in settings:
             raise Usage(
-                f"where is {shown(target)} to be searched? Give --bounds, such as --bounds -6:6,-6:6 for two coordinates "
+                f"where is {shown(target)} to be searched? Give --bounds, as in --bounds -6:6,-6:6 for two coordinates "
                 "(or --bounds -6:6 --dimension 2), or a point to search around, --x0 0,0."
             )
         return settings

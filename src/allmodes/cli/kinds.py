@@ -62,10 +62,13 @@ class Whole(Kind):
         self.wanted = wanted or f"a whole number of at least {least}"
 
     def take(self, value: Any) -> int:
-        found = number(value)
-        if found != int(found) or not (found >= self.least or found in self.also):
+        found = int(number(value))
+        if found != number(value) or not (found >= self.least or found in self.also):
             raise ValueError
-        return int(value) if isinstance(value, int) else int(found)
+        try:
+            return int(value)  # exact, however large
+        except ValueError:
+            return found
 
 
 class Real(Kind):

@@ -12,6 +12,7 @@ import click
 from allmodes.cli.console import output, say
 from allmodes.cli.directory import load_result
 from allmodes.cli.exits import Usage, fail
+from allmodes.cli.kinds import Listed
 from allmodes.cli.running import check_report
 from allmodes.cli.tables import show_mode, show_result
 from allmodes.cli.targets import check_name, is_function, load
@@ -19,7 +20,9 @@ from allmodes.cli.targets import check_name, is_function, load
 if TYPE_CHECKING:
     from allmodes.result import Result
 
+COORDINATES = Listed("numbers, from 0, or names of coordinates, separated by commas", lambda text: _coordinate(text))
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+_OF_THE_FUNCTION = ("landscape", "animate")  # those with contours
 _RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Path))
 
 
@@ -66,9 +69,12 @@ def _title(target: str, place: Path) -> str:
     metavar="FILE",
     help="png, svg or pdf; gif for animate. [default: KIND.png]",
 )
-@click.option("--target", metavar="TARGET", help="The function, for the contours of landscape.")
+@click.option("--target", metavar="TARGET", help="The function, for contours (landscape, animate).")
+@click.option(
+    "--coordinates", type=COORDINATES, metavar="A,B,...", help="By number or name (landscape, pairs, animate)."
+)
 @click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots per inch.")
-def plot_command(place: Path, kind: str, file: Path | None, target: str | None, dpi: int) -> None:
+def plot_command(place: Path, kind: str, file: Path | None, target: str | None, coordinates: Any, dpi: int) -> None:
     """Draw a result.
 
     \b
@@ -86,9 +92,9 @@ def plot_command(place: Path, kind: str, file: Path | None, target: str | None, 
     """
     result, searched = load_result(place)
     file = Path(f"{kind}.{'gif' if kind == 'animate' else 'png'}") if file is None else file
-    function = _function(target, searched, result) if kind == "landscape" else None
+    function = _function(target, searched, result) if kind in _OF_THE_FUNCTION else None
     try:
-        _draw(result, kind, file, function, dpi)
+        _draw(result, kind, file, function, coordinates, dpi)
     except ImportError as error:
         raise Usage(str(error)) from None
     except (ValueError, TypeError) as error:
@@ -114,16 +120,23 @@ def _function(target: str | None, searched: str, result: Result) -> Callable[...
     return (lambda x: [fun(point) for point in x]) if is_batch else (lambda x: fun(x[None])[0])
 
 
-def _draw(result: Result, kind: str, file: Path, function: Callable[..., Any] | None, dpi: int) -> None:
+def _draw(result: Result, kind: str, file: Path, function: Any, coordinates: Any, dpi: int) -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")  # a file is drawn, no window
-    plot = result.plot
+    chosen = {} if coordinates is None else {"coordinates": coordinates}
+    if chosen and kind not in (*_OF_THE_FUNCTION, "pairs"):
+        raise Usage(f"--coordinates is for landscape, pairs and animate; {kind} shows all.")
     if kind == "animate":
-        plot.animate(file)
+        result.plot.animate(file, function, **chosen)
         return
-    axes = plot.landscape(function) if kind == "landscape" else getattr(plot, kind)()
+    contours = {"fun": function} if kind in _OF_THE_FUNCTION else {}
+    axes = getattr(result.plot, kind)(**contours, **chosen)
     while not hasattr(axes, "figure"):
         axes = axes[0]  # a picture of many panels returns them all
     axes.figure.savefig(file, dpi=dpi)
+
+
+def _coordinate(text: Any) -> int | str:
+    return int(text) if str(text).isdigit() else str(text)
 
 
 @click.command("report", short_help="Write a page about a result.")

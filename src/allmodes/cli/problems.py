@@ -6,10 +6,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
-from rich.table import Table
 
-from allmodes.cli.console import output, say, width_of, wrapped
+from allmodes.cli.console import output, say, table, width_of, wrapped
 from allmodes.cli.exits import Usage
 from allmodes.cli.offers import Offered, problems
 
@@ -42,9 +40,10 @@ def problems_command(name: str | None, dimension: int | None) -> None:
 def _list() -> None:
     from allmodes.problems.named import NAMED
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    console = output()
+    listed = table(console)
     for title, side in (("name", "left"), ("d", "right"), ("bounds", "left"), ("modes", "right"), ("global", "right")):
-        table.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
+        listed.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
     missing = set()
     for name, entry in NAMED.items():
         if entry.needs and find_spec(entry.needs) is None:
@@ -52,12 +51,11 @@ def _list() -> None:
             continue
         problem = entry.make()
         is_global = int(problem.is_global.sum())
-        listed = len(problem.modes)
+        count = len(problem.modes)
         dimension = f"{problem.dimension}{'+' if entry.has_dimension else ' '}"
-        all_modes = "" if entry.lists_global_only else str(listed)
-        table.add_row(name, dimension, bounds_text(problem.bounds), all_modes, str(is_global))
-    console = output()
-    console.print(table)
+        all_modes = "" if entry.lists_global_only else str(count)
+        listed.add_row(name, dimension, bounds_text(problem.bounds), all_modes, str(is_global))
+    console.print(listed)
     console.print(wrapped("+ other dimensions, too: --dimension. Search one: allmodes find NAME", width_of(console)))
     if missing:
         say(f"CEC2013 is not listed: it needs {', '.join(missing)}, pip install 'allmodes[reproduce]'.")

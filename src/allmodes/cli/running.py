@@ -128,9 +128,12 @@ def _explain(error: Exception, directory: RunDirectory | None) -> NoReturn:
         raise Usage(str(error)) from None
     if where is None:
         exits.fail(f"{type(error).__name__}: {error}. This is not supposed to happen; --debug shows where it does.")
-    say(users_traceback(error))
+    trace = users_traceback(error)
+    if trace:
+        say(trace)
+    what = "." if trace else f": {error}"
     kept = "" if directory is None else f" When it is corrected, go on: allmodes resume {directory.path}."
-    exits.fail(f"the function failed at {where}.{kept} To count such points and go on: --on-error nan.")
+    exits.fail(f"the function failed at {where}{what}{kept} To count such points and go on: --on-error nan.")
 
 
 def _written(result: Result, target: Target, directory: RunDirectory, is_reported: bool) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from allmodes.cli.console import width_of, wrapped
+from allmodes.cli.console import GAP, table, width_of, wrapped
 from allmodes.cli.progress import clock
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 SHOWN = 20  # modes, unless all are asked for
 _LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _DOTS = "..."
-_GAP = 2  # columns between two columns of a table
 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
@@ -36,7 +34,7 @@ def show_result(console: Console, result: Result, title: str, is_all: bool = Fal
     console.print(wrapped(headline(result, title), width), style="bold")
     if result.modes:
         shown = result.modes if is_all else result.modes[:SHOWN]
-        console.print(_fitting(_columns(result, shown), width))
+        console.print(_fitting(console, _columns(result, shown)))
         more = len(result.modes) - len(shown)
         rest = f"... and {more} more (allmodes show --all). " if more else ""
         console.print(wrapped(f"{rest}* global; weights at temperature {result.temperature:.3g}", width), style="dim")
@@ -91,21 +89,22 @@ def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
     return columns
 
 
-def _fitting(columns: list[Column], width: int) -> Table:
+def _fitting(console: Console, columns: list[Column]) -> Table:
     """The table with as many columns as fit; dots stand for the others."""
-    sizes = [max(len(title), *map(len, cells)) + _GAP for title, cells in columns]
+    width = width_of(console)
+    sizes = [max(len(title), *map(len, cells)) + GAP for title, cells in columns]
     count = len(columns)
     if sum(sizes) > width:
         count = 0
-        while count < len(columns) and sum(sizes[: count + 1]) + len(_DOTS) + _GAP <= width:
+        while count < len(columns) and sum(sizes[: count + 1]) + len(_DOTS) + GAP <= width:
             count += 1
         columns = [*columns[:count], (_DOTS, ["" for _ in columns[0][1]])]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, _GAP - 1, 0, 0), show_edge=False)
+    fitting = table(console)
     for title, _ in columns:
-        table.add_column(title, justify="left" if title in ("kind", _DOTS) else "right", no_wrap=True)
+        fitting.add_column(title, justify="left" if title in ("kind", _DOTS) else "right", no_wrap=True)
     for row in zip(*(cells for _, cells in columns), strict=True):
-        table.add_row(*row)
-    return table
+        fitting.add_row(*row)
+    return fitting
 
 
 def show_mode(console: Console, result: Result, number: int) -> None:
