@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from allmodes import Status
@@ -90,7 +92,41 @@ def result(d=2, **changes):
         "x": x, "fun": fun, "success": True, "status": Status.NOTHING_NEW, "message": "Done.", "nfev": 120, "njev": 0,
         "nhev": 0, "nit": 40, "modes": modes, "coverage": estimate(np.array([12, 5, 1])), "temperature": temperature,
         "nfail": 0, "failures": (), "history": some_history(), "method": "auto",
-        "mixture": mixture_of(modes, temperature) if modes else None, "bounds": np.array([[-2.0, 2.0]] * d),
-        "paths": some_paths(d) if d > 1 else Paths(),
+        "mixture": mixture_of(modes, temperature) if modes and "mixture" not in changes else None,
+        "bounds": np.array([[-2.0, 2.0]] * d), "paths": some_paths(d) if d > 1 else Paths(),
     }  # fmt: skip
     return Result(**given | changes)
+
+
+NASTY = ("$a$ and $b", "<script>alert(1)</script>", "x_{1}^2 \\alpha", "line\nbreak", "α_β", "", "%s {0}")
+
+
+def odd_results():
+    nan = np.full((2, 2), np.nan)
+    first = four_modes()[0]
+    yield "nothing", result(modes=(), x=np.full(2, np.nan), fun=np.nan, history=History(), paths=Paths(), bounds=None)
+    yield "no mode", result(modes=())
+    yield "one mode", result(modes=(first,), paths=Paths())
+    yield "no bounds", result(bounds=None)
+    yield "open", result(bounds=np.array([[-np.inf, np.inf], [-2.0, np.inf]]))
+    yield "maximise", result(maximise=True, modes=tuple(replace(m, kind="maximum", hessian=-m.hessian) for m in
+                                                        four_modes()))  # fmt: skip
+    kinds = ("flat", "boundary", "unverified")
+    unknown = {"weight": np.nan, "hessian": nan, "flatness": np.inf}
+    modes = tuple(replace(m, kind=k, **unknown) for m, k in zip(four_modes(), kinds, strict=False))
+    yield "unknown", result(modes=modes, mixture=None, temperature=0.0)
+    singular = np.array([[1.0, 1.0], [1.0, 1.0]])
+    yield "singular", result(modes=(replace(first, hessian=singular), replace(first, hessian=-singular, fun=np.inf)),
+                             mixture=None)  # fmt: skip
+    yield "level", result(modes=tuple(replace(m, fun=3.0) for m in four_modes()))
+    yield "noisy", result(modes=tuple(replace(m, standard_error=0.05) for m in four_modes()))
+    rng = np.random.default_rng(0)
+    many = tuple(mode(rng.uniform(-2, 2, 7), i, flatness=10.0**i if i < 9 else 1.0) for i in range(200))
+    yield "200 modes in 7-d", result(7, modes=many, names=NASTY)
+    yield "all the same place", result(modes=(first,) * 3)
+    yield "huge", result(modes=tuple(replace(m, fun=m.fun * 1e300, x=m.x * 1e150) for m in four_modes()), mixture=None,
+                         bounds=np.array([[-1e151, 1e151]] * 2), paths=Paths())  # fmt: skip
+    yield "fixed", result(3, bounds=np.array([[-2.0, 2.0], [-2.0, 2.0], [0.0, 0.0]]), mixture=None)
+
+
+ODD = dict(odd_results())

@@ -57,10 +57,9 @@ def _values(result: Result, ax: Any, colours: list[str]) -> None:
         if mode.standard_error is not None and np.isfinite(mode.standard_error):
             ax.errorbar(mode.fun, rank, xerr=2.0 * mode.standard_error, color="0.3", linewidth=1.0, capsize=2.0)
     ax.set(xlabel="value", ylabel="rank")
-    low, high = canvas.value_range(result)
-    width = np.ptp(values[np.isfinite(values)]) if high > low else 0.0
-    room = 0.12 * width if width > 0.0 else max(abs(result.temperature), 1e-3 * abs(low), 1e-9)
-    ax.set_xlim(np.nanmin(values) - room, np.nanmax(values) + room)
+    low, high = canvas.value_range(result, _MOST)
+    room = 0.12 * (high - low) if high > low else max(np.nan_to_num(result.temperature), 1e-3 * abs(low), 1e-9)
+    ax.set_xlim(low - room, high + room)
     ax.ticklabel_format(axis="x", useOffset=False)
     _ranks(ax, len(shown))
 

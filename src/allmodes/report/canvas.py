@@ -47,7 +47,7 @@ def label(text: str) -> str:
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     if len(shown) > _LONGEST_LABEL:
         shown = shown[: _LONGEST_LABEL - 1] + "…"
-    return shown.replace("\\", "\\\\").replace("$", r"\$") if "$" in shown else shown
+    return shown.replace("$", r"\$")
 
 
 def labels(result: Result) -> list[str]:
@@ -93,9 +93,9 @@ def free(result: Result) -> list[int]:
     return np.flatnonzero(result.bounds[:, 0] < result.bounds[:, 1]).tolist()
 
 
-def value_range(result: Result) -> tuple[float, float]:
-    """The least and the largest value of the modes; the same twice where they differ by rounding alone."""
-    values = np.array([mode.fun for mode in result.modes if np.isfinite(mode.fun)])
+def value_range(result: Result, most: int | None = None) -> tuple[float, float]:
+    """The least and the largest value of the best modes; the same twice where they differ by rounding alone."""
+    values = np.array([mode.fun for mode in result.modes[:most] if np.isfinite(mode.fun)])
     if not len(values):
         return 0.0, 0.0
     low, high = float(values.min()), float(values.max())
