@@ -14,6 +14,7 @@ A page is one Python session in an empty directory. How blocks are understood:
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -32,6 +33,8 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+# Pages with tests of their own (a terminal, an engine for every block), and one that a command writes.
+APART = ("session.md", "workers.md", "reproduction.md")
 _FILE = re.compile(r"# (\S+\.(?:py|toml))\n")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _TINY = 1e-9  # rounding errors around zero are as good as zero
@@ -55,14 +58,13 @@ def blocks(text: str) -> list[Block]:
     for token in MarkdownIt().parse(text):
         if token.type in ("fence", "code_block") and not token.info.startswith("{"):
             first, last = token.map or (0, 0)
-            found.append(Block(token.info.strip(), token.content, first + 1, last - 1))
+            found.append(Block(token.info.partition(" ")[0], token.content, first + 1, last - 1))
     return found
 
 
 def pages() -> list[Path]:
-    """Every page whose blocks are run: README and docs, but what is generated and the terminal session."""
-    own_tests = {"session.md", "reproduction.md"}  # the session runs in a terminal; the other is written by a command
-    found = [path for path in DOCS.glob("*.md") if path.name not in own_tests]
+    """Every page whose blocks are run here: README and docs, but those in APART."""
+    found = [path for path in DOCS.glob("*.md") if path.name not in APART]
     return [ROOT / "README.md", *sorted(found), *sorted(DOCS.glob("gallery/*.md"))]
 
 
@@ -122,7 +124,7 @@ class Session:
         else:
             out = io.StringIO()
             # lines keep their numbers: a traceback names the line of the page
-            code = compile("\n" * block.first + block.text, str(self.page), "exec")
+            code = compile("\n" * block.first + block.text, str(self.page), "exec", dont_inherit=True)
             with contextlib.redirect_stdout(out):
                 exec(code, self.names)
             self.printed = out.getvalue()
@@ -166,7 +168,7 @@ def command_output(words: list[str], folder: Path) -> str:
 
 def agree(wanted: str, got: str) -> bool:
     """The same words; numbers up to one unit of the last digit shown, counts of 20 and more up to 5 %."""
-    pairs = [([*_NUMBER.finditer(text)], _NUMBER.sub("0", text).split()) for text in (wanted, got)]
+    pairs = [([*_NUMBER.finditer(text)], "".join(_NUMBER.sub("0", text).split())) for text in (wanted, got)]
     (numbers, words), (others, other_words) = pairs
     if words != other_words or len(numbers) != len(others):
         return False
@@ -204,7 +206,7 @@ def keep_picture(made: Path, kept: Path) -> None:
 def update(page: Path, shown: list[Shown]) -> None:
     """Write what is printed now into the page; commands keep what is shown of them."""
     lines = page.read_text(encoding="utf-8").splitlines()
-    for item in reversed([item for item in shown if item.block.language == "text" and not item.agrees]):
+    for item in reversed([item for item in shown if item.block.language == "text" and item.wanted != item.got]):
         lines[item.block.first : item.block.last] = item.got.rstrip("\n").split("\n")
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -212,6 +214,9 @@ def update(page: Path, shown: list[Shown]) -> None:
 def main(arguments: list[str]) -> int:
     wrong = 0
     for page in [Path(name).resolve() for name in arguments if name != "--update"]:
+        if needs_torch(page) and importlib.util.find_spec("torch") is None:
+            sys.stdout.write(f"{page.name}: not run, torch is not installed\n")
+            continue
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             begun = time.perf_counter()
             shown = list(Session(page, Path(folder)).run())

@@ -33,8 +33,8 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, xtol, periodic, noise, polish, rng,
-            names, options: as in `find_minima`.
+        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime: as in `find_minima`.
+        xtol, periodic, noise, polish, rng, names, options: likewise.
         jac, hess: whether you will tell gradients and Hessians.
         maximise: whether larger values are better.
 
