@@ -27,6 +27,7 @@ calls = 0
 def energy(x):
     global calls
     calls += 1
+    time.sleep(0.002)
     if calls == 101 and not Path("licence").exists():
         print("waiting for a licence")
         while not Path("licence").exists():
