@@ -111,20 +111,23 @@ def _trace(search: Search, frame: Frame) -> AnnealingTrace | None:
         return None
     run, step, nfev = (np.array(column, dtype=np.int64) for column in list(zip(*frames, strict=True))[:3])
     temperature = np.array([each.temperature for each in frames]) / (frame.factor or 1.0)
-    means = [box.to_user(box.project(each.means)) for each in frames]
-    spreads = [_spread(box, each.covariances) for each in frames]
+    ends = np.cumsum([len(each.means) for each in frames])[:-1]
+    means = np.split(box.to_user(box.project(np.concatenate([each.means for each in frames]))), ends)
+    squares = {2: box.scale**2, 3: box.scale[:, None] * box.scale}
+    spreads = [_spread(box, each.covariances * squares[each.covariances.ndim]) for each in frames]
     return AnnealingTrace(run, step, nfev, temperature, [each.weights for each in frames], means, spreads)
 
 
-def _spread(box: Box, inside: Array) -> Array:
-    """Covariances (K, d, d), or variances (K, d), in the user's coordinates; 0 for those that are fixed."""
-    places, scale = np.flatnonzero(box.free), box.scale
-    if inside.ndim == 2:
-        outside = np.zeros((len(inside), box.D))
-        outside[:, places] = inside * scale**2
-        return outside
-    outside = np.zeros((len(inside), box.D, box.D))
-    outside[:, places[:, None], places] = inside * (scale[:, None] * scale)
+def _spread(box: Box, part: Array) -> Array:
+    """Covariances (K, d, d), or variances (K, d), among those of the coordinates that are fixed, which are 0."""
+    if box.d == box.D:
+        return part
+    places = np.flatnonzero(box.free)
+    outside = np.zeros((len(part), *(box.D,) * (part.ndim - 1)))
+    if part.ndim == 2:
+        outside[:, places] = part
+    else:
+        outside[:, places[:, None], places] = part
     return outside
 
 

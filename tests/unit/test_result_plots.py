@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -69,6 +70,22 @@ def test_without_axes_there_is_a_new_figure_and_nothing_global_changes(kind, tmp
     assert dict(matplotlib.rcParams) == before
     pyplot = sys.modules.get("matplotlib.pyplot")
     assert pyplot is None or not pyplot.get_fignums()
+
+
+def test_notebooks_show_the_picture():
+    ax = result().plot.modes()
+    for shown in (ax, ax.figure, result().plot.pairs()[0, 0].figure):
+        assert shown._repr_png_().startswith(b"\x89PNG")
+    assert pickle.loads(pickle.dumps(ax)).get_title() == "4 modes by rank"
+    assert not hasattr(result().plot.modes(ax=axes()), "_repr_png_")
+
+
+def test_subfigures_will_do(tmp_path):
+    upper, lower = Figure(figsize=(3.0, 6.0)).subfigures(2, 1)
+    annealed().plot.landscape(wells, ax=upper.add_subplot(), resolution=5)
+    annealed().plot.animate(tmp_path / "film.gif", ax=lower.add_subplot(), frames=2)
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.height == 2 * film.width
 
 
 def test_matplotlib_is_imported_when_something_is_drawn():

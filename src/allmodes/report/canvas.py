@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,12 +36,24 @@ def new_figure(size: tuple[float, float]) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'allmodes[plot]'.") from error
-    return Figure(figsize=size, layout="constrained")
+    figure: Any = Figure(figsize=size, layout="constrained")
+    figure._repr_png_ = partial(_png, figure)  # notebooks show it
+    return figure
+
+
+def _png(figure: Any) -> bytes:
+    """The picture as a file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
 
 
 def axes_or_new(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes given, or those of a new figure."""
-    return new_figure(size).add_subplot() if ax is None else ax
+    """The axes given, or those of a new figure, which notebooks show."""
+    if ax is None:
+        ax = new_figure(size).add_subplot()
+        ax._repr_png_ = partial(_png, ax.figure)
+    return ax
 
 
 def label(text: str) -> str:

@@ -75,11 +75,12 @@ def film(trace: AnnealingTrace, pair: list[int], ax: Any, path: Path, frames: li
         raise ValueError(f"path is {os.fspath(path)}; animate writes a GIF: give it the ending .gif.")
     writer = PillowWriter(fps=fps)
     ax.set_title(" ", fontsize=_TITLE)
-    ax.figure.draw_without_rendering()  # the layout is made once, or the picture would tremble
-    engine = ax.figure.get_layout_engine()
-    ax.figure.set_layout_engine("none")
+    figure = ax.figure.figure  # of a subfigure the whole
+    figure.draw_without_rendering()  # the layout is made once, or the picture would tremble
+    engine = figure.get_layout_engine()
+    figure.set_layout_engine("none")
     shown: list[Any] = []
-    with writer.saving(ax.figure, os.fspath(path), _DPI):
+    with writer.saving(figure, os.fspath(path), _DPI):
         for frame in frames:
             for artist in shown:
                 artist.remove()
@@ -88,7 +89,7 @@ def film(trace: AnnealingTrace, pair: list[int], ax: Any, path: Path, frames: li
         for _ in range(int(_LAST * fps)):
             writer.grab_frame()
     if engine is not None:
-        ax.figure.set_layout_engine(engine)
+        figure.set_layout_engine(engine)
 
 
 def _draw(trace: AnnealingTrace, pair: list[int], ax: Any, frame: int) -> list[Any]:
