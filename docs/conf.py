@@ -31,6 +31,7 @@ myst_heading_anchors = 3
 # Docstrings are plain words with `names` in single backticks.
 default_role = "code"
 autodoc_typehints = "none"
+autodoc_inherit_docstrings = False  # what a base class says is said once
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = True

@@ -172,17 +172,18 @@ def _plain(text: str) -> str:
 
 
 def equation_map(items: list[Tagged], public: dict[int, str]) -> str:
-    """A table: the paper's label, what the function does, where it is."""
+    """A table: the paper's label, the function, and what it does."""
     places = defaultdict(list)
     for item in items:
         for label in item.labels:
             places[label].append(item)
-    rows = ["| label in the paper | what | where |", "| --- | --- | --- |"]
+    rows = ["| label in the paper | in the code | what it does |", "| --- | --- | --- |"]
     for label in sorted(places, key=str.lower):
         for i, item in enumerate(places[label]):
             role = "mod" if not item.name else "obj"
-            link = f"{{py:{role}}}`{item.path.removeprefix('allmodes.')} <{_target(item, public) or item.path}>`"
-            rows.append(f"| {f'`{label}`' if i == 0 else ''} | {_plain(item.text)} | {link} |")
+            short = ".".join(filter(None, (item.module.rpartition(".")[2], item.name)))
+            link = f"{{py:{role}}}`{short} <{_target(item, public) or item.path}>`"
+            rows.append(f"| {f'`{label}`' if i == 0 else ''} | {link} | {_plain(item.text)} |")
     missing = [label for label in LABELS.read_text(encoding="utf-8").split() if label not in places]
     rows += [
         "",
