@@ -65,7 +65,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
     style = {"where": "post", "linewidth": 1.4}
     nfev = np.append(history.nfev, result.nfev)
     above.step(nfev, np.append(history.modes, history.modes[-1]), color=canvas.GLOBAL, **style)
-    above.set(ylabel="modes found", ylim=(0.0, None))
+    above.set(ylabel="modes found", ylim=(0.0, 1.05 * max(1, history.modes.max())))
     above.yaxis.get_major_locator().set_params(integer=True)
     best = np.append(history.best, history.best[-1])
     is_known = np.isfinite(best)

@@ -45,7 +45,7 @@ def landscape(
     ax.tick_params(pad=_PAD)
     said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, is_own)
     entries = _foreground(result, pair, point, ax)
-    canvas.set_title(ax, _title(result, at, said))
+    canvas.set_title(ax, _title(result, at, 2, said))
     canvas.legend_below(ax, entries)
     return ax
 
@@ -125,8 +125,7 @@ def _foreground(result: Result, pair: list[int], point: Floats, ax: Any) -> list
         extra.append(Line2D([], [], color=canvas.REFERENCE, linewidth=1.0, label=text))
     entries = marks.draw_modes(result, pair, ax, is_off)
     if is_off.any():
-        extra.append(Line2D([], [], linestyle="none", marker="o", alpha=0.35, color=canvas.REFERENCE,
-                            label="beside the slice"))  # fmt: skip
+        extra.append(_beside())
     if not result.modes and np.isfinite(result.x).all():
         star: dict[str, Any] = {"linestyle": "none", "marker": "*", "color": canvas.GLOBAL, "markersize": 12.0}
         ax.plot(*result.x[pair], **star, zorder=6)
@@ -151,6 +150,13 @@ def _draw_means(result: Result, pair: list[int], ax: Any) -> bool:
     return len(trace) > 0
 
 
+def _beside() -> Any:
+    """The entry of the legend for modes that are not on the slice."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none", marker="o", alpha=0.35, color=canvas.REFERENCE, label="beside the slice")
+
+
 def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]:
     """Which modes are beside the slice, (J,)."""
     others = [i for i in range(len(result.x)) if i not in pair]
@@ -161,12 +167,12 @@ def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]
     return np.asarray((apart > _ON_SLICE).any(axis=1))
 
 
-def _title(result: Result, at: Any, background: str) -> str:
+def _title(result: Result, at: Any, shown: int, background: str) -> str:
     """What was found, where the slice is, and what stands in for the function."""
     ordinary = "maximum" if result.maximise else "minimum"
     found = counted(len(result.modes), ordinary, ordinary[:-2] + "a")
     parts = [f"{found} in {counted(result.nfev, 'evaluation')}"]
-    if len(result.x) > 2:
+    if len(canvas.free(result)) > shown:
         best = "the best mode" if result.modes else "the best point"
         is_rank = isinstance(at, (int, np.integer))
         parts.append(f"slice through {best if at is None else f'mode {at}' if is_rank else 'the point given'}")
@@ -199,6 +205,8 @@ def _line(result: Result, fun: Callable[..., Any] | Objective | None, i: int, at
         ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
                     zorder=6)  # fmt: skip
     ax.set(xlim=(low, high), xlabel=canvas.labels(result)[i], ylabel="value")
-    canvas.set_title(ax, _title(result, at, "" if fun is not None else "no curve: pass fun to draw it"))
+    canvas.set_title(ax, _title(result, at, 1, "" if fun is not None else "no curve: pass fun to draw it"))
+    if off.any():
+        entries.append(_beside())
     canvas.legend_below(ax, marks.legend_of(result.modes) + entries)
     return ax
