@@ -47,13 +47,13 @@ class PathRecord:
         return np.arange(self.begun - n, self.begun)
 
     def add(self, numbers: Numbers, points: Array, values: Array) -> None:
-        """Launches are now at points (n, d). The arrays are kept: they must not change any more."""
+        """Launches are now at points (n, d)."""
         if self.stride > 1 and len(numbers) >= _WIDE:
             rows = np.flatnonzero(numbers % self.stride == 0)
             if not len(rows):
                 return
             numbers, points, values = numbers[rows], points[rows], values[rows]
-        self.pending.append((numbers, points, values))
+        self.pending.append((numbers.copy(), points.copy(), values.copy()))  # not a view of something larger
         self.waiting += points.size
         if self.waiting > _MOST_NUMBERS or len(self.pending) >= _PENDING:
             self._settle()
