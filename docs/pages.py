@@ -159,7 +159,9 @@ def command_output(words: list[str], folder: Path) -> str:
             command = [sys.executable, *arguments]
         case _:
             raise ValueError(f"a page shows the command {shlex.join(words)!r}, which nothing checks")
-    environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
+    found = importlib.util.find_spec("allmodes")  # commands run the same source as the page
+    source = Path(found.origin).parents[1] if found and found.origin else ROOT / "src"
+    environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONPATH": str(source)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{shlex.join(words)} ended with {done.returncode}: {done.stderr}")

@@ -41,7 +41,8 @@ PAGES = (
     Page(
         "finding", "Finding modes", "One call, or the same search as an object, and what both return.",
         ("allmodes.find_minima", "allmodes.find_maxima", "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
-         "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.Status"),
+         "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.Status",
+         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
     ),
     Page(
         "annealing", "Annealing", "The expert call, the algorithms of the paper, and what a run returns.",
