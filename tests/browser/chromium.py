@@ -18,11 +18,11 @@ from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-    "--remote-debugging-pipe",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 60.0  # seconds for one answer, on a machine that does other things, too
+PATIENCE = 30.0  # seconds for one answer, on a machine that does other things, too
 _HIGH = 20  # file descriptors are moved above those that Chromium expects (3 and 4)
 
 
@@ -113,8 +113,7 @@ class Page:
         self.session = browser.send("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.send("Emulation.setDeviceMetricsOverride", **size)
+        self.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
         self.send("Page.navigate", url=url)
@@ -122,6 +121,10 @@ class Page:
 
     def send(self, method: str, **params: object) -> dict:
         return self.browser.send(method, self.session, **params)
+
+    def resize(self, width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
 
     def close(self) -> None:
         self.browser.send("Target.closeTarget", targetId=self.target)
@@ -141,7 +144,7 @@ class Page:
     def wait(self, code: str) -> None:
         """Until an expression is true."""
         end = time.monotonic() + PATIENCE
-        while not self.run(code):
+        while not self.run(f"Boolean({code})"):
             if time.monotonic() > end:
                 raise TimeoutError(f"{code} did not become true within {PATIENCE:.0f} s")
             time.sleep(0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import hashlib
 import json
@@ -52,7 +53,7 @@ def html(result: Result, *, fun: Callable[..., Any] | None = None, title: str | 
             style=_read("page.css"),
             script=script,
             policy=_policy(plotly, script),
-            plotly=base64.b64encode(gzip.compress(plotly.encode(), mtime=0)).decode("ascii"),
+            plotly=_packed(plotly),
             data=_as_json(drawn),
             figures=figures.of(result, drawn),
             result=result,
@@ -87,6 +88,12 @@ def _plotly() -> str:
     except ImportError as error:
         raise ImportError("a report needs plotly: pip install 'allmodes[report]'.") from error
     return str(get_plotlyjs())
+
+
+@functools.lru_cache(maxsize=1)
+def _packed(code: str) -> str:
+    """A third of its size, as letters that may stand in HTML."""
+    return base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode("ascii")
 
 
 def _environment() -> Any:

@@ -37,7 +37,7 @@ function shades(i, j) {
     line: { width: 0.6, color: "rgba(127,127,127,0.6)" },
     // Areas lie on each other, so that one faint grey gets denser from level to level, on white and on black.
     colorscale: [[0, "rgba(127,127,127,0.03)"], [1, "rgba(127,127,127,0.03)"]],
-    contours: { coloring: "fill", start: 0.05, end: 0.95, size: 0.05 },
+    contours: { coloring: "fill", start: 0.06, end: 0.96, size: 0.06 },
   }];
 }
 
@@ -173,7 +173,7 @@ plots.parallel = () => {
     }
     const color = between(bin / (bins - 1));
     if (x.length) traces.push({
-      type: "scatter", mode: "lines+markers", x, y, hovertext: text, hoverinfo: "text", marker: { size: 5, color },
+      type: "scatter", mode: count > NUMBERED ? "lines" : "lines+markers", x, y, hovertext: text, hoverinfo: "text", marker: { size: 5, color },
       line: { width: count > NUMBERED ? 0.8 : 1.6, color }, opacity: count > NUMBERED ? 0.6 : 0.9,
     });
   }

@@ -57,7 +57,7 @@ function layout(settings) {
     margin: { l: 62, r: 14, t: 26, b: 46 }, showlegend: false, hovermode: "closest", dragmode: isTouched ? false : "zoom",
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", autosize: true,
     font: { family: "system-ui, sans-serif", size: 12, color: GREY },
-    hoverlabel: { bgcolor: "#1b1f24", bordercolor: "#1b1f24", font: { color: "#ffffff", size: 12 }, align: "left" },
+    hoverlabel: { bgcolor: "#1b1f24", bordercolor: "#1b1f24", font: { color: "#ffffff", size: 12, family: "system-ui, sans-serif" }, align: "left" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: "rgba(127,127,127,0.75)", activecolor: BLUE },
     ...settings,
   };
