@@ -22,8 +22,8 @@ class TestEndings:
         shown = find(function, "--out", "run")
         assert shown.exit_code == code
         assert "minim" in shown.stdout.splitlines()[0]
-        assert ("Ctrl-C" if code == 130 else "SIGTERM") in shown.stderr
-        assert "Go on: allmodes resume run" in shown.stderr
+        assert f"Ended by {'Ctrl-C' if code == 130 else 'SIGTERM'}. Saved. Go on: allmodes resume run" in shown.stderr
+        assert "Interrupted: this is what was found so far." in shown.stdout
         assert written("run")["status"] == "INTERRUPTED"
         assert written("run")["nfev"] == 199
 
@@ -158,7 +158,10 @@ class TestResume:
         assert find("interrupted", "--out", "run").exit_code == 130
         before = run("show", "run").stdout
         Path("run/result.npz").unlink()
-        assert run("show", "run").stdout.splitlines()[1:4] == before.splitlines()[1:4]
+        shown = run("show", "run")
+        assert shown.stdout.splitlines()[1:4] == before.splitlines()[1:4]
+        assert "Not finished" in shown.stdout
+        assert shown.stderr == "Go on: allmodes resume run\n"
 
     def test_what_cannot_be_resumed_is_explained(self, place):
         assert "there is no directory nowhere" in run("resume", "nowhere").stderr

@@ -20,7 +20,7 @@ class TestFind:
     def test_prints_a_table_and_writes_the_result(self):
         shown = find("energy", "--out", "run", "--names", "width,height")
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.startswith("clis_model-energy: 4 minima (1 global), ")
+        assert shown.stdout.startswith("4 minima (1 global) of clis_model.py:energy, ")
         assert "width" in shown.stdout
         assert max(map(len, shown.output.splitlines())) <= 80
         assert values("run") == pytest.approx(MINIMA, abs=1e-4)
@@ -71,7 +71,7 @@ class TestFind:
 
     def test_problems_bring_bounds_sign_and_derivatives(self):
         shown = run("find", "vincent", "--dimension", "1", "--seed", "0", "--out", "run")
-        assert "vincent: 6 maxima (6 global)" in shown.stdout
+        assert "6 maxima (6 global) of vincent" in shown.stdout
         assert written("run")["njev"] > 0
         run("find", "himmelblau", "--seed", "0", "--out", "plain", "--jac", "2-point", "--bounds", "0:6,0:6")
         assert written("plain")["njev"] == 0
@@ -104,7 +104,7 @@ class TestFind:
     def test_no_mode_ends_with_1(self):
         shown = find("energy", "--out", "run", "--max-evaluations", "5")
         assert shown.exit_code == 1
-        assert "no minimum, 5 evaluations" in shown.stdout
+        assert "no minimum of clis_model.py:energy, 5 evaluations" in shown.stdout
         assert "(--max-evaluations)" in shown.stdout
         assert "maxfev" not in shown.stdout
         assert written("run")["modes"] == []

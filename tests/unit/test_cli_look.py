@@ -58,12 +58,12 @@ class TestShow:
     def test_by_directory_npz_and_json(self):
         run("find", "himmelblau", "--seed", "0", "--out", "run")
         shown = [run("show", path).stdout for path in ("run", "run/result.npz", "run/result.json")]
-        assert shown[0].startswith("himmelblau: 4 maxima (4 global)")
+        assert shown[0].startswith("4 maxima (4 global) of himmelblau, ")
         assert shown == shown[:1] * 3
 
     def test_a_result_of_the_library(self, annealed):
         annealed.save("mine.npz")
-        assert run("show", "mine.npz").stdout.startswith("mine.npz: 4 maxima")
+        assert run("show", "mine.npz").stdout.startswith("4 maxima (3 global) of mine.npz, ")
 
     def test_everything_about_a_mode(self, annealed):
         annealed.save("mine.npz")

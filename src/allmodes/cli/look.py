@@ -14,7 +14,7 @@ from allmodes.cli.directory import load_result
 from allmodes.cli.exits import Usage, fail
 from allmodes.cli.kinds import Listed
 from allmodes.cli.running import check_report
-from allmodes.cli.tables import show_mode, show_result
+from allmodes.cli.tables import is_unfinished, show_mode, show_result, title_of
 from allmodes.cli.targets import check_name, is_function, load
 
 if TYPE_CHECKING:
@@ -47,15 +47,13 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
 
         click.echo(as_json(result))
     elif number is None:
-        show_result(output(), result, _title(target, place), is_all)
+        show_result(output(), result, title_of(target or str(place)), is_all)
+        if is_unfinished(result) and place.is_dir():
+            say(f"Go on: allmodes resume {place}")
     elif number > len(result.modes):
         raise Usage(f"--mode is {number}; there are {len(result.modes)} modes.")
     else:
         show_mode(output(), result, number)
-
-
-def _title(target: str, place: Path) -> str:
-    return Path(target).name if target else place.name
 
 
 @click.command("plot")
@@ -165,7 +163,7 @@ def report_command(place: Path, file: Path, target: str | None) -> None:
 
     function = _function(target, searched, result)
     try:
-        write_report(result, file, fun=function, title=_title(searched, place))
+        write_report(result, file, fun=function, title=title_of(searched or str(place)))
     except OSError as error:
         fail(f"{file} cannot be written: {error.strerror or error}.")
     say(f"written: {file}")

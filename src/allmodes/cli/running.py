@@ -21,7 +21,7 @@ from allmodes.cli.errors import point_of, users_traceback
 from allmodes.cli.exits import Usage
 from allmodes.cli.progress import Watch
 from allmodes.cli.settings import SETTINGS
-from allmodes.cli.tables import show_result
+from allmodes.cli.tables import is_unfinished, show_result, title_of
 from allmodes.cli.targets import Target, is_function, load_function
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def run(target: Target, settings: dict[str, Any], directory: RunDirectory | None
 
         click.echo(as_json(result))
     else:
-        show_result(output(), result, target.name)
+        show_result(output(), result, title_of(target.text))
     _say_where(result, directory, how, is_written, bool(received))
     raise click.exceptions.Exit(_exit_code(result, is_written, bool(received)))
 
@@ -145,7 +145,7 @@ def _written(result: Result, target: Target, directory: RunDirectory, is_reporte
         if is_reported:
             from allmodes.report.page import write_report
 
-            write_report(result, directory.report, fun=fun, title=target.name)
+            write_report(result, directory.report, fun=fun, title=title_of(target.text))
     except OSError as error:
         say(f"Error: the result could not be written to {directory.path}: {error.strerror}.")
         return False
@@ -153,28 +153,18 @@ def _written(result: Result, target: Target, directory: RunDirectory, is_reporte
 
 
 def _say_where(result: Result, directory: RunDirectory | None, how: How, is_written: bool, is_terminated: bool) -> None:
-    is_interrupted = _is_interrupted(result)
-    if is_interrupted:
-        say(f"Ended by {'SIGTERM' if is_terminated else 'Ctrl-C'}; this is what was found so far.")
-    if directory is None or not is_written:
-        return
-    if is_interrupted:
-        say(f"Saved. Go on: allmodes resume {directory.path}")
-    elif not how.is_quiet:
+    if is_unfinished(result):
+        kept = f" Saved. Go on: allmodes resume {directory.path}" if directory is not None and is_written else ""
+        say(f"Ended by {'SIGTERM' if is_terminated else 'Ctrl-C'}.{kept}")
+    elif directory is not None and is_written and not how.is_quiet:
         names = [path.name for path in (directory.result, directory.json, directory.report) if path.exists()]
         say(f"written to {directory.path}: {', '.join(names)}")
-
-
-def _is_interrupted(result: Result) -> bool:
-    from allmodes.status import Status
-
-    return result.status is Status.INTERRUPTED
 
 
 def _exit_code(result: Result, is_written: bool, is_terminated: bool) -> int:
     if is_terminated:
         return exits.TERMINATED
-    if _is_interrupted(result):
+    if is_unfinished(result):
         return exits.INTERRUPTED
     return exits.FOUND if result.modes and is_written else exits.FAILED
 

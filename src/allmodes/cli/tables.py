@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -23,6 +24,10 @@ _OPTIONS = {
     "(maxfev)": "(--max-evaluations)",
     'method="black-box"': "--method black-box",
     "result.failures": "the failures in result.json",
+}
+_UNFINISHED = {
+    "INTERRUPTED": "Interrupted: this is what was found so far.",
+    "RUNNING": "Not finished: this is what was found by the last checkpoint.",
 }
 
 Column = tuple[str, list[str]]
@@ -45,6 +50,11 @@ def show_result(console: Console, result: Result, title: str, is_all: bool = Fal
         console.print(wrapped(text, width), soft_wrap=True)
 
 
+def title_of(target: str) -> str:
+    """What was searched, without the way to its file."""
+    return Path(target).name
+
+
 def headline(result: Result, title: str) -> str:
     """One line: what, how many, at what cost."""
     kind = "maxim" if result.maximise else "minim"
@@ -52,18 +62,14 @@ def headline(result: Result, title: str) -> str:
     counted = f"no {kind}um" if not count else f"1 {kind}um" if count == 1 else f"{count} {kind}a"
     is_global = sum(mode.is_global for mode in result.modes)
     of_these = f" ({is_global} global)" if count > 1 else ""
-    return f"{title}: {counted}{of_these}, {result.nfev} evaluations in {clock(result.seconds)}"
+    return f"{counted}{of_these} of {title}, {result.nfev} evaluations in {clock(result.seconds)}"
 
 
 def _remarks(result: Result) -> list[str]:
-    from allmodes.status import Status
-
-    remarks = []
-    if result.status is not Status.INTERRUPTED:
-        message = result.message
-        for argument, option in _OPTIONS.items():
-            message = message.replace(argument, option)
-        remarks.append(message)
+    message = _UNFINISHED.get(result.status.name, result.message)
+    for argument, option in _OPTIONS.items():
+        message = message.replace(argument, option)
+    remarks = [message]
     if result.modes:
         said = str(result.coverage)
         remarks.append(f"{said[0].upper()}{said[1:]}.")
@@ -124,3 +130,8 @@ def show_mode(console: Console, result: Result, number: int) -> None:
     for i, (name, entry) in enumerate(zip(result.coordinate_names, mode.x, strict=True)):
         held = "  (at a bound)" if i in mode.active else ""
         console.print(f"  {name:{longest}}  {entry:.10g}{held}", soft_wrap=True)
+
+
+def is_unfinished(result: Result) -> bool:
+    """Whether the search was interrupted, or killed."""
+    return result.status.name in _UNFINISHED
