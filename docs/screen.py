@@ -91,7 +91,7 @@ class Session:
         tools = directory / ".bin"
         tools.mkdir(exist_ok=True)
         program = tools / "allmodes"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m allmodes.cli "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m allmodes.cli "$@"\n')
         program.chmod(0o755)
         kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
         self.environment = kept | {"PATH": f"{tools}:{os.environ['PATH']}", "TERM": "xterm-256color"} | more

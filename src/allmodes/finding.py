@@ -90,8 +90,8 @@ def find_minima(
         polish: False reports where annealing ends as it is, unverified. (The other methods polish as they go.)
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         callback: called with the keyword intermediate_result after every round; True or StopIteration stops.
-        progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function that
-            is called with an `allmodes.progress.Progress` whenever evaluations came back.
+        progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function
+            that is called with an `allmodes.progress.Progress` whenever evaluations came back.
         checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from
             which it goes on exactly if it exists: pass the same function and settings. Evaluations that are in it are
             not made again. The one before is kept with `.previous` after its name. A file that is damaged or not a

@@ -58,7 +58,7 @@ class TestHelp:
             shown = run(*shlex.split(example)[1:])
             assert shown.exit_code == 0, shown.output
         else:
-            (place / "allmodes").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m allmodes.cli "$@"\n')
+            (place / "allmodes").write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m allmodes.cli "$@"\n')
             (place / "allmodes").chmod(0o755)
             path = f"{place}:{os.environ['PATH']}"
             script = f"set -e; {example}; complete -p allmodes"

@@ -92,6 +92,19 @@ class TestImports:
         assert load_function(f"{place}/json.py:dumps")(1) == 7.0
         assert sys.modules["json"] is json
 
+    def test_a_file_that_others_would_not_find_by_its_name_has_none(self, place):
+        """cloudpickle sends functions of such modules by value."""
+        (place / "click_.py").write_text("def f(x):\n    return 7.0\n")
+        (place / "this.py").write_text("def f(x):\n    return 8.0\n")  # a module of Python has the name
+        assert load_function(f"{place}/click_.py:f").__module__ in sys.modules
+        assert load_function(f"{place}/this.py:f")(1) == 8.0
+        assert "this" not in sys.modules
+
+    def test_nothing_in_the_directory_shadows_a_package_afterwards(self, place):
+        load(check_name("somebodys_model.py:energy"))
+        assert sys.path[0] != str(place)
+        assert sys.path[-1] == str(place)
+
     def test_a_file_may_import_its_neighbours(self, place):
         (place / "neighbour_of.py").write_text("from somebodys_model import energy")
         assert load(check_name("neighbour_of.py:energy")).arguments["fun"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
+import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -120,12 +122,12 @@ def load_function(text: str) -> Callable[..., Any]:
 
 
 def _import(place: str) -> ModuleType:
-    """A module by its name or by its file, with its directory first on the path, as Python itself has it."""
+    """A module by its name or by its file."""
     try:
-        if not place.endswith(".py"):
-            _look_first_in(Path.cwd())
+        if place.endswith(".py"):
+            return _import_file(Path(place).resolve())
+        with _first(Path.cwd()):
             return importlib.import_module(place)
-        return _import_file(Path(place).resolve())
     except SyntaxError as error:
         raise Usage(f"{error.filename}, line {error.lineno}: {error.msg}. The target cannot be imported.") from None
     except ModuleNotFoundError as error:
@@ -137,21 +139,37 @@ def _import(place: str) -> ModuleType:
         raise Usage(f"{place} cannot be imported; it raised\n{users_traceback(error)}") from None
 
 
-def _look_first_in(directory: Path) -> None:
-    if str(directory) not in sys.path:
-        sys.path.insert(0, str(directory))
+@contextlib.contextmanager
+def _first(directory: Path) -> Iterator[None]:
+    """The directory first on the path while a target is imported, as Python itself has it, and last afterwards.
+
+    It stays, for functions import when they are called and workers import the target; last, for nothing in it is to be
+    imported instead of a package that this program needs later.
+    """
+    path = str(directory)
+    sys.path.insert(0, path)
+    try:
+        yield
+    finally:
+        sys.path.remove(path)
+        if path not in sys.path:
+            sys.path.append(path)
 
 
 def _import_file(path: Path) -> ModuleType:
-    """The module of a file, under its own name: worker processes import it under that name, too."""
-    name = path.stem
-    known = sys.modules.get(name)
+    """The module of a file, under its own name if that is found there: workers import it by its name."""
+    known = sys.modules.get(path.stem)
     if known is not None and getattr(known, "__file__", None) == str(path):
         return known
-    if known is not None or not name.isidentifier():
-        name = f"target_{abs(hash(path))}"  # somebody else has the name: functions are sent to workers by value
-    else:
-        _look_first_in(path.parent)
+    with _first(path.parent):
+        is_taken = known is not None or not path.stem.isidentifier()
+        module = _executed(f"target_{path.stem}" if is_taken else path.stem, path)
+    if is_taken or _origin(path.stem) != str(path):
+        del sys.modules[module.__name__]  # not to be found by its name: functions are sent to workers by value
+    return module
+
+
+def _executed(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -163,3 +181,9 @@ def _import_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _origin(name: str) -> str | None:
+    """The file that another process would import by this name."""
+    spec = importlib.machinery.PathFinder.find_spec(name)
+    return None if spec is None or spec.origin is None else str(Path(spec.origin).resolve())
