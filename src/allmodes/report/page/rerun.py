@@ -48,7 +48,7 @@ def _arguments(result: Result) -> list[str]:
     """name=value, one for each line."""
     settings, lines = result.settings, []
     if result.bounds is not None:
-        lines.append(_in_lines("bounds", [_side(*pair) for pair in result.bounds.tolist()]))
+        lines.append(_bounds([_side(*pair) for pair in result.bounds.tolist()]))
     if isinstance(settings.get("x0"), list):
         lines.append(f"x0={settings['x0']!r}")
     lines += [f"{name}={_derivative(settings[name])}" for name in ("jac", "hess") if settings.get(name) is not None]
@@ -69,6 +69,13 @@ def _arguments(result: Result) -> list[str]:
     if result.names and result.names != tuple(f"x{i}" for i in range(len(result.x))):
         lines.append(_in_lines("names", [ascii(name) for name in result.names]))
     return [*lines, f"rng={settings.get('seed')!r}"]
+
+
+def _bounds(sides: list[str]) -> str:
+    """Of all coordinates; in short if they are the same."""
+    if len(sides) > 2 and len(set(sides)) == 1:
+        return f"bounds=[{sides[0]}] * {len(sides)}"
+    return _in_lines("bounds", sides)
 
 
 def _side(low: float, high: float) -> str:

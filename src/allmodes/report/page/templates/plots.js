@@ -177,7 +177,7 @@ plots.parallel = () => {
       line: { width: count > NUMBERED ? 0.8 : 1.6, color }, opacity: count > NUMBERED ? 0.6 : 0.9,
     });
   }
-  const names = data.names.slice(0, most), isCrowded = most > 5;
+  const names = data.names.slice(0, most), isCrowded = most > 5 || (most > 2 && window.innerWidth < 600);
   const label = (name, i) =>
     isCrowded ? brief(name, 15) : `${brief(name, 14)}<br>${data.window[i].map(told).join(" … ")}`;
   return [traces, layout({
