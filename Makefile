@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check format benchmark reproduce clean
+.PHONY: demo test check format docs gallery benchmark reproduce clean
 
 demo: .venv/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -20,6 +20,15 @@ format: .venv/test.stamp
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The documentation, in docs/_build/html; a warning is an error.
+docs: .venv/test.stamp
+	$(BIN)/python -m sphinx -W --keep-going --quiet docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+# The pictures of the gallery, drawn by its pages.
+gallery: .venv/test.stamp
+	$(BIN)/python docs/pages.py docs/gallery/*.md
+
 benchmark: .venv/test.stamp
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/all_modes.py --values
@@ -30,7 +39,7 @@ reproduce: .venv/test.stamp
 	$(BIN)/allmodes reproduce all --keep --workers -1 --out docs
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	rm -rf .venv docs/_build docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -38,7 +47,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/demo.stamp: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,cli]'
 	@touch $@
 
 .venv/test.stamp: pyproject.toml | .venv/bin/python

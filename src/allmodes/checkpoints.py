@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -112,7 +113,7 @@ def take_over(saved: ModeFinder, asked: ModeFinder, path: Any) -> None:
         raise ValueError(
             f"{path} holds a search of another problem (bounds, sign or derivatives differ). Use another file."
         )
-    ours.settings = theirs.settings  # budgets may have grown
+    ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
     ours.search.maxfev = theirs.settings.maxfev
     ours.stopped, ours.is_out_of_budget = "", False
 

@@ -33,8 +33,8 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, xtol, periodic, noise, polish, rng,
-            names, options: as in `find_minima`.
+        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime: as in `find_minima`.
+        xtol, periodic, noise, polish, rng, names, options: likewise.
         jac, hess: whether you will tell gradients and Hessians.
         maximise: whether larger values are better.
 
@@ -240,7 +240,7 @@ class ModeFinder:
     @property
     def result(self) -> Result:
         """What is found so far."""
-        return build_result(self._state, self.stop())
+        return build_result(self._state, self.stop(), self.elapsed)
 
     def go_on_with(self, evaluator: Evaluator) -> None:
         """Let an evaluator call the function as it was called before: by compiled code, if that is how it was."""

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from signal import SIGTERM
 from typing import Any, ParamSpec
 
@@ -16,6 +17,7 @@ from allmodes.finder import ModeFinder
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
+from allmodes.progress import Progress, progress_of
 from allmodes.result import Result
 from allmodes.status import Status
 from allmodes.terminal import Line
@@ -53,7 +55,7 @@ def find_minima(
     polish: bool = True,
     rng: Any = None,
     callback: Callable[..., Any] | None = None,
-    progress: bool = False,
+    progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
     names: Any = None,
     options: dict[str, Any] | None = None,
@@ -95,7 +97,8 @@ def find_minima(
         polish: False reports where annealing ends as it is, unverified. (The other methods polish as they go.)
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         callback: called with the keyword intermediate_result after every round; True or StopIteration stops.
-        progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds.
+        progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function
+            that is called with an `allmodes.progress.Progress` whenever evaluations came back.
         checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from
             which it goes on exactly if it exists: pass the same function and settings. Evaluations that are in it are
             not made again. The one before is kept with `.previous` after its name. A file that is damaged or not a
@@ -151,7 +154,8 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
     finder = keeper.resumed(finder)
     if given["jac"] is True and given["hess"] == "2-point":
         finder.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
-    line = Line(given["progress"] and sys.stderr.isatty())
+    line = Line(given["progress"] is True and sys.stderr.isatty())
+    watch = given["progress"] if callable(given["progress"]) else None
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,
         Evaluator(source, **{name: given[name] for name in _OF_THE_EVALUATOR}) as evaluator,
@@ -160,7 +164,7 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
         is_alone = keeper.path is not None and type(given["workers"]) is int and given["workers"] == 1
         pace = Pace(keeper.every if is_alone else None)
         try:
-            _search(finder, evaluator, keeper, signals, pace, given["callback"], line)
+            _search(finder, evaluator, keeper, signals, pace, given["callback"], line, watch)
         except BaseException as error:
             if signals.is_whole:
                 for number, rows, evaluation in evaluator.left:  # what is finished is not made again
@@ -175,7 +179,18 @@ def _find(given: dict[str, Any], maximise: bool) -> Result:
             keeper.save(finder, evaluator)
         finally:
             line.close()
-        return finder.result_with(evaluator)
+        return _with_settings(finder.result_with(evaluator), given)
+
+
+def _with_settings(result: Result, given: dict[str, Any]) -> Result:
+    """The result with what the loop was asked for, too; what is not plain data by its name."""
+    names = ("jac", "hess", "vectorized", "workers", "on_error")
+    plain = (bool, int, str, type(None))
+    said = {
+        name: given[name] if isinstance(given[name], plain) else getattr(given[name], "__name__", repr(given[name]))
+        for name in names
+    }
+    return replace(result, settings=result.settings | said)
 
 
 def _search(
@@ -186,6 +201,7 @@ def _search(
     pace: Pace,
     callback: Callable[..., Any] | None,
     line: Line,
+    watch: Callable[[Progress], object] | None,
 ) -> None:
     """Ask, evaluate, tell, until the search is over; what comes of a round in pieces is told, and kept, in pieces."""
     rounds = finder.nit
@@ -197,6 +213,8 @@ def _search(
         pace.took(sum(len(rows) for _, rows, _ in came), time.monotonic() - begun)
         for number, rows, evaluation in came:
             finder.tell_rows(number, rows, *evaluation)
+        if watch is not None:
+            signals.during(watch, progress_of(finder))
         if finder.nit > rounds:
             rounds = finder.nit
             line.show(finder.progress_text)

@@ -20,6 +20,7 @@ from allmodes.strategy.strategy import Strategy
 _DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
 _PERSISTENCE = 0.1  # of a budget that the user sets: a search does not end sooner than that after its last new mode
 _PERSISTENT = 200  # evaluations for each coordinate and one more, when the user sets no budget
+_MOST_NUMBERS = 1000  # of starts that are written down with the settings
 _OPTIONS = {
     "temperature": "at which the weights of modes are stated, in units of the function",
     "width": "launches under way at once: a whole number, at least that many from the beginning",
@@ -33,7 +34,7 @@ _ORDERS = ("fixed", "completion")
 @stored
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, checked."""
+    """What was asked for, checked. `maxfev` is the budget, `maxfev_given` what the user said of it."""
 
     method: str
     target: str
@@ -43,6 +44,30 @@ class Settings:
     maxtime: float | None
     names: tuple[str, ...]
     options: dict[str, Any] = field(default_factory=dict)
+    maxfev_given: int | None = None
+    xtol: float = 1e-6
+    noise: float | bool | None = None
+    polish: bool = True
+    seed: int | None = None
+    x0: Any = None
+
+    def asked(self, box: Box, order: int, known: int) -> dict[str, Any]:
+        """Plain data from which the same search can be asked for again, given its function, bounds and names.
+
+        Args:
+            box: which coordinates are periodic.
+            order: of the derivatives that there are.
+            known: points whose values were given.
+        """
+        same = ("method", "target", "n_modes", "maxiter", "maxtime", "xtol", "noise", "polish", "seed", "x0")
+        return {name: getattr(self, name) for name in same} | {
+            "maxfev": self.maxfev_given,
+            "budget": self.maxfev,
+            "periodic": np.flatnonzero(box.periodic).tolist(),
+            "order": order,
+            "options": dict(self.options),
+            "warm_start": known,
+        }
 
 
 def prepare(
@@ -66,10 +91,16 @@ def prepare(
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
         names=_names(names, box.D),
         options=_options(options),
+        maxfev_given=None if maxfev is None else int(maxfev),
+        xtol=number("xtol", xtol, above=0.0),
+        noise=None if noise is None else noise if isinstance(noise, bool) else _noise(noise),
+        polish=bool(polish),
+        seed=int(rng) if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) else None,
+        x0=_plain(x0),
     )
     search = Search(
         box, Archive(box), _generator(rng), order=order, is_global=target == "global",
-        xtol=number("xtol", xtol, above=0.0), noise=_noise(noise), maxfev=settings.maxfev,
+        xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
     )  # fmt: skip
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     persistence = _PERSISTENT * (box.d + 1) if maxfev is None else int(_PERSISTENCE * settings.maxfev)
@@ -106,6 +137,14 @@ def _names(names: Any, D: int) -> tuple[str, ...]:
     if len(set(names)) < D:
         raise ValueError(f"names is {names!r}; every coordinate wants a name of its own.")
     return tuple(names)
+
+
+def _plain(x0: Any) -> Any:
+    """Starts as lists of numbers, or in words if they are many."""
+    if x0 is None:
+        return None
+    points = np.asarray(x0, dtype=np.float64)
+    return points.tolist() if points.size <= _MOST_NUMBERS else f"{len(points)} points"
 
 
 def _noise(noise: Any) -> float:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes import storage
+from allmodes.known import Known
 from allmodes.mixture.covariances import Factors, Full
 from allmodes.mixture.families.gaussian import GaussianComponents
 from allmodes.mixture.mixture import Mixture
 from allmodes.modes import coverage, laplace
+from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
-from allmodes.result import History, Mode, Result, best_of
+from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of
 from allmodes.rounds import Rounds
 from allmodes.settings import Settings
 from allmodes.status import Status
@@ -32,6 +35,7 @@ class State(Protocol):
     search: Search
     strategy: Strategy
     rounds: Rounds
+    known: Known
     history: History
     nit: int
     nfail: int
@@ -52,7 +56,7 @@ _REASONS = {
 }
 
 
-def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...] = ()) -> Result:
+def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
     """The result of a search as it stands. What is told of a round that is not over counts, too."""
     search, frame, settings = state.search, state.frame, state.settings
     summary = summarise(search, frame, settings.options.get("temperature"), state.strategy.lost_launches)
@@ -70,9 +74,11 @@ def build_result(state: State, reasons: dict[str, str], failures: tuple[Any, ...
         nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
         nfail=state.nfail + sum(int((~np.isfinite(round_.value[rows])).sum()) for round_, rows in pending),
-        failures=failures,
+        failures=(),
         history=state.history.copy(), mixture=summary.mixture, method=settings.method, names=settings.names,
-        maximise=frame.maximise,
+        maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
+        settings=settings.asked(frame.box, search.order, len(state.known)), versions=storage.versions(),
+        seconds=seconds, paths=_paths(search, frame), trace=_trace(search, frame),
     )  # fmt: skip
 
 
@@ -92,6 +98,42 @@ def _best(state: State) -> tuple[Array | None, float, bool]:
                 best, value, highest = round_.points[row], float(round_.value[row]), inside
                 is_beaten = search.noise == 0.0 and inside > search.archive.best + search.tie
     return best, value, bool(is_beaten)
+
+
+def _paths(search: Search, frame: Frame) -> Paths:
+    """Where launches went, in the user's coordinates and sign."""
+    numbers, points, values = search.paths.sorted()
+    if not len(points):
+        return Paths(search.paths.begun, points=np.zeros((0, frame.box.D)))
+    outside = frame.sign / (frame.factor or 1.0) * values
+    return Paths(search.paths.begun, numbers, frame.box.to_user(points), outside)
+
+
+def _trace(search: Search, frame: Frame) -> AnnealingTrace | None:
+    """How annealing went, in the user's coordinates; None if there was none."""
+    frames, box = search.frames.frames, frame.box
+    if not frames:
+        return None
+    run, step, nfev = (np.array(column, dtype=np.int64) for column in list(zip(*frames, strict=True))[:3])
+    temperature = np.array([each.temperature for each in frames]) / (frame.factor or 1.0)
+    ends = np.cumsum([len(each.means) for each in frames])[:-1]
+    means = np.split(box.to_user(box.project(np.concatenate([each.means for each in frames]))), ends)
+    squares = {2: box.scale**2, 3: box.scale[:, None] * box.scale}
+    spreads = [_spread(box, each.covariances * squares[each.covariances.ndim]) for each in frames]
+    return AnnealingTrace(run, step, nfev, temperature, [each.weights for each in frames], means, spreads)
+
+
+def _spread(box: Box, part: Array) -> Array:
+    """Covariances (K, d, d), or variances (K, d), among those of the coordinates that are fixed, which are 0."""
+    if box.d == box.D:
+        return part
+    places = np.flatnonzero(box.free)
+    outside = np.zeros((len(part), *(box.D,) * (part.ndim - 1)))
+    if part.ndim == 2:
+        outside[:, places] = part
+    else:
+        outside[:, places[:, None], places] = part
+    return outside
 
 
 def _status(state: State, reasons: dict[str, str]) -> Status:

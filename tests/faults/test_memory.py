@@ -28,7 +28,9 @@ def low_limits(monkeypatch):
     """Limits lowered to what a short search reaches."""
     for name in ("pool._MOST_POINTS", "screening._MOST_POINTS", "search._MOST_LEVELS"):
         monkeypatch.setattr(f"allmodes.strategy.{name}", 300)
-    monkeypatch.setattr("allmodes.result._ROWS", 20)
+    monkeypatch.setattr("allmodes.result.history._ROWS", 20)
+    for name, limit in (("_MOST_LAUNCHES", 20), ("_MOST_POINTS", 100), ("_MOST_FRAMES", 20), ("_PENDING", 8)):
+        monkeypatch.setattr(f"allmodes.strategy.records.{name}", limit)
 
 
 def told(evaluations, **given):

@@ -199,6 +199,6 @@ class TestCommand:
         def interrupted(*given, **named):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(cli, "reproduce", interrupted)
+        monkeypatch.setattr(runner, "reproduce", interrupted)
         shown = CliRunner().invoke(cli.main, ["reproduce", "weight-asym"])
         assert shown.exit_code == 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from allmodes.status import Status
 
 _SHOWN = 20  # components in a repr
 _SHOWN_COORDINATES = 4
+_PLOTS = "allmodes.report.accessor"  # a higher layer: found by name when it is asked for
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -45,6 +47,11 @@ class Run:
     best_x: NDArray[np.float64]
     best_value: float
     failure_point: NDArray[np.float64] | None = None
+
+    @property
+    def plot(self) -> Any:
+        """Pictures: `plot.landscape()`, `weights`, `animate`."""
+        return importlib.import_module(_PLOTS).RunPlots(self)
 
     @property
     def means(self) -> NDArray[np.float64]:

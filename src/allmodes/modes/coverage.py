@@ -46,8 +46,8 @@ class Coverage:
             return "nothing is known about modes not found: no launch began at an evenly spread start"
         found = f"{counted(self.launches, 'launch', 'launches')}, {counted(self.singletons, 'mode')} found once"
         return (
-            f"another launch finds a new mode with a chance of about {_percent(self.missing)}, at most "
-            f"{_percent(self.upper)} ({found})"
+            f"another launch finds a new mode with a chance of about {percent(self.missing)}, at most "
+            f"{percent(self.upper)} ({found})"
         )
 
 
@@ -84,7 +84,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Two digits."""
     percent = 100.0 * share
     return f"{percent:.0f} %" if percent >= 10.0 else f"{percent:.2g} %"

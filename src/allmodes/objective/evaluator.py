@@ -14,6 +14,7 @@ from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluation import VALUE, Evaluation, Needs
 from allmodes.objective.parts import ARGUMENTS, VALUE_NAME, Counts, shape_of
 from allmodes.objective.workers import Came, Halted, Parcel, Stream, open_engine
+from allmodes.storage import stored
 
 _MOST_FAILURES = 20  # records kept: enough to see what goes wrong, bounded however long a search runs
 _ON_ERROR = ("raise", "nan")
@@ -21,6 +22,7 @@ _ON_ERROR = ("raise", "nan")
 Floats = NDArray[np.float64]
 
 
+@stored
 class Failure(NamedTuple):
     """A point at which something failed; text says what.
 

@@ -7,6 +7,7 @@ rest. A file is written under another name and renamed when it is on the disk: t
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib.metadata
 import io
@@ -96,8 +97,7 @@ def _content(value: Any, about: Tree) -> memoryview:
     tree, arrays = pack(value)
     arrays["tree"] = _as_bytes(tree)
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, **about}
-    header |= {name: importlib.metadata.version(name) for name in ("allmodes", "scipy")}
-    header |= {"numpy": np.__version__, "python": platform.python_version()}
+    header |= versions()
     header["sha256"] = _checksum(header, arrays)
     buffer = io.BytesIO()
     np.savez(buffer, header=_as_bytes(header), **arrays)  # type: ignore[arg-type]
@@ -146,6 +146,17 @@ def load(path: str | os.PathLike[str], *, kind: str) -> Any:
         return unpack(json.loads(arrays["tree"].tobytes()), arrays)
     except Exception as error:  # the tree names or lacks something
         raise ValueError(f"{name} does not fit this version of allmodes: {error}") from error
+
+
+@functools.cache
+def _installed() -> dict[str, str]:
+    named = {name: importlib.metadata.version(name) for name in ("allmodes", "scipy")}
+    return named | {"numpy": np.__version__, "python": platform.python_version()}
+
+
+def versions() -> dict[str, str]:
+    """Of allmodes, scipy, numpy and python."""
+    return dict(_installed())
 
 
 def _as_bytes(tree: Tree) -> NDArray[np.uint8]:

@@ -180,6 +180,7 @@ class Annealed(Strategy):
         self.known, self.best = len(counted(search)), search.archive.best
         self.mixture = Mixture(np.zeros(K), start(self.running, self._starts(K)))
         self.lowest = 0.0
+        self._keep_frame(self.mixture, 1.0)
 
     def _starts(self, K: int) -> Floats:
         """K points far from the known modes and from each other; in the first run among the better half."""
@@ -223,8 +224,14 @@ class Annealed(Strategy):
             new, info = tell(bounded, mixture, proposed, scaled, None, numbers)
         self.mixture, self.heights = self._mended(new), info.mean_value
         self.step += 1
+        self._keep_frame(self.mixture, share)
         if self.step == self.last_step:
             self._finish(self.mixture)
+
+    def _keep_frame(self, mixture: Mixture, share: float) -> None:
+        """For those who look at it afterwards."""
+        omega, search = share * self.spread.scale, self.search
+        search.frames.see(self.runs, self.step, search.nfev, omega, self.running.family, mixture)
 
     def _mended(self, mixture: Mixture) -> Mixture:
         """The mixture with means inside the box, and components that are not finite drawn anew."""

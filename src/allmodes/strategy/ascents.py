@@ -206,6 +206,7 @@ class Ascents:
             if not len(rows):
                 return Progress([], [], [], unable)
         point, value, g, H, measured = own.point, own.value, own.gradient, own.hessian, own.is_measured
+        search.paths.add(own.number, point, value)
         model = trust_region.model(point, g, H, lower, upper)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point

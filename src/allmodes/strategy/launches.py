@@ -163,6 +163,7 @@ class Launches(Strategy):
             arms, picked = np.array([start.arm for start in starts]), np.array([start.picked for start in starts])
             rows = self.batch.open(np.array([start.point for start in starts]), radius, arms, picked)
             self.batch.is_bridge[rows] = arms == BRIDGE
+            self.batch.number[rows] = self.search.paths.begin(len(rows))
 
     # ---- telling
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored
 from allmodes.strategy.archive import Archive
+from allmodes.strategy.records import FrameRecord, PathRecord
 
 _FEW_LEVELS = 8
 _MOST_LEVELS = 4096  # values of even starts kept for the level and the scale of the function
@@ -32,6 +33,7 @@ class Search:
         maxfev: the budget.
         level, scale: median and interquartile range of the function over evenly spread points.
         best_point, best_value: the best point evaluated.
+        paths, frames: where launches and annealed mixtures went, to be looked at afterwards.
     """
 
     box: Box
@@ -48,6 +50,8 @@ class Search:
     scale: float = 0.0
     best_point: NDArray[np.float64] | None = None
     best_value: float = -np.inf
+    paths: PathRecord = field(default_factory=PathRecord)
+    frames: FrameRecord = field(default_factory=FrameRecord)
 
     def add_levels(self, values: NDArray[np.float64]) -> None:
         """Values at evenly spread points."""

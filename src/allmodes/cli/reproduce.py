@@ -1,4 +1,4 @@
-"""The command `allmodes` (extra [cli]: click and rich)."""
+"""allmodes reproduce"""
 
 from __future__ import annotations
 
@@ -6,42 +6,30 @@ import sys
 from pathlib import Path
 from typing import Any
 
-try:
-    import click
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-except ImportError as error:  # pragma: no cover - said in one line, not in a traceback
-    sys.exit(f"the command allmodes needs {error.name}: pip install 'allmodes[cli]'.")
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from allmodes.reproduce import MODULES, experiment
-from allmodes.reproduce.runner import How, reproduce, reproduce_all
-from allmodes.reproduce.writing import verdicts
+from allmodes.cli.console import messages
+from allmodes.cli.exits import INTERRUPTED
+from allmodes.cli.offers import Offered, experiments
 
-INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
+_WRITTEN = (".csv", ".png", ".md", ".json")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="allmodes", prog_name="allmodes")
-def main() -> None:
-    """Find every good optimum of a function, not just one."""
-
-
-def _list_experiments() -> None:
-    click.echo("Experiments of the paper (allmodes reproduce NAME, or: allmodes reproduce all):\n")
-    for name in MODULES:
-        found = experiment(name)
-        runs = f"{found.runs} runs" if found.runs > 1 else "1 run"
-        click.echo(f"  {name:18} {found.title:46} {runs:>8}")
-
-
-@main.command("reproduce")
-@click.argument("name", required=False)
+@click.command("reproduce", short_help="Run an experiment of the paper.")
+@click.argument("name", required=False, type=Offered("name", experiments))
 @click.option("--runs", type=click.IntRange(1), help="Replicates H; the paper's number if left out.")
 @click.option("--workers", type=int, default=1, show_default=True, help="Processes; -1 for one per core.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all random numbers.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True,
-              help="Directory for the results.")  # fmt: skip
-@click.option("--keep", is_flag=True, help="With all: do not run again what is there already.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduction"),
+    show_default=True,
+    help="Directory for the results.",
+)
+@click.option("--keep", is_flag=True, help="With all: do not run again what is there already.")  # fmt: skip
 def reproduce_command(
     name: str | None, runs: int | None, workers: int, seed: int, out: Path, keep: bool
 ) -> None:  # fmt: skip
@@ -53,6 +41,9 @@ def reproduce_command(
     Example:
       allmodes reproduce weight-asym --runs 20
     """
+    from allmodes.reproduce import MODULES, runner
+    from allmodes.reproduce.writing import verdicts
+
     if name is None:
         _list_experiments()
         return
@@ -60,25 +51,34 @@ def reproduce_command(
         raise click.UsageError(f"there is no experiment {name!r}; there are {', '.join(MODULES)}, and all.")
     if workers == 0 or workers < -1:
         raise click.UsageError(f"--workers is {workers}; wanted a number of processes, or -1 for one per core.")
-    console = Console(stderr=True)
+    console = messages()
     try:
-        if name == "all":
-            with _progress(console) as bar:
-                page = reproduce_all(out, How(runs, seed, workers, _reporter(bar)), keep=keep)
-            click.echo(f"written: {page}")
-            return
         with _progress(console) as bar:
-            outcome = reproduce(name, out, How(runs, seed, workers, _reporter(bar)))
+            how = runner.How(runs, seed, workers, _reporter(bar))
+            if name == "all":
+                page = runner.reproduce_all(out, how, keep=keep)
+            else:
+                outcome = runner.reproduce(name, out, how)
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         console.print("stopped; experiments that were finished are written.")
         sys.exit(INTERRUPTED)
+    if name == "all":
+        click.echo(f"written: {page}")
+        return
     _show(outcome.numbers)
     click.echo(f"\n{verdicts(outcome.numbers)}\nwritten: {out / name}{', '.join(_WRITTEN)}")
 
 
-_WRITTEN = (".csv", ".png", ".md", ".json")
+def _list_experiments() -> None:
+    from allmodes.reproduce import MODULES, experiment
+
+    click.echo("Experiments of the paper (allmodes reproduce NAME, or: allmodes reproduce all):\n")
+    for name in MODULES:
+        found = experiment(name)
+        runs = f"{found.runs} runs" if found.runs > 1 else "1 run"
+        click.echo(f"  {name:18} {found.title:46} {runs:>8}")
 
 
 def _progress(console: Console) -> Progress:
@@ -106,7 +106,3 @@ def _show(numbers: list[Any]) -> None:
         published = f"published {number.published}" if number.published else "not published"
         click.echo(click.wrap_text(number.what, 78))
         click.echo(f"    here {shown}, {published}" + (f": {number.verdict}" if number.verdict else ""))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,84 @@
+"""allmodes find"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import click
+
+from allmodes.cli import exits
+from allmodes.cli.console import say
+from allmodes.cli.directory import RunDirectory, free_directory
+from allmodes.cli.exits import Usage
+from allmodes.cli.offers import Offered, problems
+from allmodes.cli.running import How, run
+from allmodes.cli.settings import SETTINGS, given, options
+from allmodes.cli.settings_file import read_settings
+from allmodes.cli.targets import check_name, is_function, load, shown
+
+_SEED_BITS = 32  # of a seed that nobody chose: short enough to be typed
+
+
+@click.command("find", epilog=exits.TEXT)
+@click.argument("target", type=Offered("target", problems, or_files=True))
+@options(SETTINGS)
+@click.option(
+    "--json",
+    "is_json",
+    is_flag=True,
+    help="Print the result as JSON and nothing else; files are written only with --out.",
+)
+@click.option("--force", is_flag=True, help="Replace what is in the directory.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("--debug", is_flag=True, help="Show whole tracebacks.")  # fmt: skip
+def find_command(target: str, is_json: bool, force: bool, quiet: bool, debug: bool, **chosen: Any) -> None:
+    """Find every minimum of a function.
+
+    TARGET is FILE.py:FUNCTION or MODULE:FUNCTION (of a point (d,), returns a number), a built-in problem (see:
+    allmodes problems), or a settings file run.toml, in which the options below are keys: max_evaluations = 10000.
+
+    The modes are printed, and kept with a checkpoint in a directory: see allmodes show, plot, report and resume.
+
+    \b
+    Examples:
+      allmodes find himmelblau
+      allmodes find model.py:energy --bounds -6:6,-6:6 --out run
+      allmodes find run.toml --max-evaluations 20000
+    """
+    settings = given(chosen)
+    if target.endswith(".toml"):
+        settings = read_settings(Path(target)) | settings
+        target = settings.pop("target")
+    target = check_name(target)
+    settings = completed(target, settings)
+    out = settings.pop("out", None)
+    loaded = load(target, None if is_function(target) else settings.get("dimension"))
+    directory = None
+    if out is not None or not is_json:
+        directory = free_directory(loaded.name) if out is None else RunDirectory(Path(out))
+        directory.begin(target, settings, force)
+    elif settings.get("report"):
+        raise Usage("--report writes a file: name a directory for it, --out DIR.")
+    if directory is not None and not quiet and not is_json:
+        say(f"searching {shown(target)}, seed {settings['seed']}, in {directory.path}")
+    run(loaded, settings, directory, How(is_json, quiet, debug))
+
+
+def completed(target: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with one pair of bounds for each coordinate and a seed; what does not go together is refused."""
+    settings = {"seed": secrets.randbits(_SEED_BITS)} | settings
+    bounds, dimension = settings.get("bounds"), settings.get("dimension")
+    if bounds is None:
+        if is_function(target) and "x0" not in settings:
+            raise Usage(
+                f"where is {shown(target)} to be searched? Give --bounds, as in --bounds -6:6,-6:6 for two coordinates "
+                "(or --bounds -6:6 --dimension 2), or a point to search around, --x0 0,0."
+            )
+        return settings
+    if dimension is not None and len(bounds) == 1:
+        settings["bounds"] = bounds * dimension
+    elif dimension not in (None, len(bounds)):
+        raise Usage(f"--bounds has {len(bounds)} pairs and --dimension is {dimension}; wanted as many, or one pair.")
+    return settings

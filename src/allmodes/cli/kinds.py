@@ -1,0 +1,266 @@
+"""Kinds of settings: read from text (options) or from TOML, checked, kept as plain data (JSON)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from allmodes.cli.offers import Parameter
+
+
+class Kind(Parameter, ABC):
+    """One kind of value. `take` raises ValueError where a value is not as `wanted` says."""
+
+    name = "VALUE"
+    wanted = ""
+
+    @abstractmethod
+    def take(self, value: Any) -> Any:
+        """The value of an option (a text) or of a TOML file (anything), as plain data."""
+
+    def checked(self, value: Any) -> Any:
+        """The value, or a ValueError that says what was found and what was wanted."""
+        try:
+            return self.take(value)
+        except (ValueError, TypeError, OverflowError) as error:
+            more = f" ({error})" if isinstance(error, WrongPart) else ""
+            raise ValueError(f"{value!r} was found{more}; wanted {self.wanted}") from None
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """For click."""
+        try:
+            return self.checked(value)
+        except ValueError as error:
+            return self.fail(f"{error}.", param, ctx)
+
+
+class WrongPart(ValueError):  # noqa: N818
+    """Which part of a value is wrong, in a few words."""
+
+
+def number(value: Any) -> float:
+    """A real number from text or TOML; booleans are none, and NaN is never wanted."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise TypeError
+    found = float(value)
+    if math.isnan(found):
+        raise ValueError
+    return found
+
+
+class Whole(Kind):
+    """A whole number of at least `least`; 1e5 and 100_000 are fine."""
+
+    name = "N"
+
+    def __init__(self, least: int, also: tuple[int, ...] = (), wanted: str = "") -> None:
+        self.least, self.also = least, also
+        self.wanted = wanted or f"a whole number of at least {least}"
+
+    def take(self, value: Any) -> int:
+        found = int(number(value))
+        if found != number(value) or not (found >= self.least or found in self.also):
+            raise ValueError
+        try:
+            return int(value)  # exact, however large
+        except ValueError:
+            return found
+
+
+class Real(Kind):
+    """A finite number above zero."""
+
+    name = "NUMBER"
+
+    def __init__(self, wanted: str = "a number above 0") -> None:
+        self.wanted = wanted
+
+    def take(self, value: Any) -> float:
+        found = number(value)
+        if not (found > 0.0 and math.isfinite(found)):
+            raise ValueError
+        return found
+
+
+class Word(Kind):
+    """One of a few words."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+        self.name = "|".join(words)
+        self.wanted = f"one of {', '.join(words)}"
+
+    def take(self, value: Any) -> str:
+        if value not in self.words:
+            raise ValueError
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+
+
+class Yes(Kind):
+    """True or false."""
+
+    wanted = "true or false"
+
+    def take(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise TypeError
+        return value
+
+
+class Text(Kind):
+    """Some text."""
+
+    name = "TEXT"
+
+    def __init__(self, wanted: str, name: str = "TEXT") -> None:
+        self.wanted, self.name = wanted, name
+
+    def take(self, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise TypeError
+        return value
+
+
+class Bounds(Kind):
+    """Pairs lower:upper, one for each coordinate; a side left out is open."""
+
+    name = "LOW:HIGH,..."
+    wanted = (
+        "LOW:HIGH for each coordinate, separated by commas, such as -6:6,0:1 (or one pair and the dimension; "
+        "a side left out is open, as in 0:); in a file also [[-6, 6], [0, 1]]"
+    )
+
+    def take(self, value: Any) -> list[list[float | None]]:
+        if isinstance(value, str):
+            pairs: list[Any] = [_pair(text) for text in value.split(",")]
+        elif isinstance(value, list) and len(value) == 2 and not any(isinstance(side, list | str) for side in value):
+            pairs = [value]
+        elif isinstance(value, list) and value:
+            pairs = [_pair(entry) if isinstance(entry, str) else entry for entry in value]
+        else:
+            raise TypeError
+        return [_checked_pair(pair) for pair in pairs]
+
+
+def _pair(text: str) -> list[Any]:
+    sides = text.strip().split(":")
+    if len(sides) != 2:
+        raise WrongPart(f"{text.strip()!r} is no LOW:HIGH")
+    return [side.strip() or None for side in sides]
+
+
+def _checked_pair(pair: Any) -> list[float | None]:
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise WrongPart(f"{pair!r} is no pair")
+    try:
+        sides = [None if side is None else number(side) for side in pair]
+    except (ValueError, TypeError):
+        raise WrongPart(f"{':'.join(map(str, pair))} is no pair of numbers") from None
+    low = -math.inf if sides[0] is None else sides[0]
+    high = math.inf if sides[1] is None else sides[1]
+    if not low < high:
+        raise WrongPart(f"{low:g} is not below {high:g}")
+    return [None if math.isinf(low) else low, None if math.isinf(high) else high]
+
+
+class Listed(Kind):
+    """Several values, separated by commas in text."""
+
+    name = "A,B,..."
+
+    def __init__(self, wanted: str, each: Callable[[Any], Any]) -> None:
+        self.wanted, self.each = wanted, each
+
+    def take(self, value: Any) -> list[Any]:
+        entries = value.split(",") if isinstance(value, str) else value
+        if not isinstance(entries, list) or not entries:
+            raise TypeError
+        return [self.each(entry.strip() if isinstance(entry, str) else entry) for entry in entries]
+
+
+def a_name(value: Any) -> str:
+    """A word that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise TypeError
+    return value
+
+
+class Points(Kind):
+    """A point, or several."""
+
+    name = "X0,X1,..."
+    wanted = "numbers separated by commas, one for each coordinate; in a file [1, 2] or [[1, 2], [3, 4]]"
+
+    def take(self, value: Any) -> list[list[float]]:
+        if isinstance(value, str):
+            return [[_finite(part) for part in value.split(",")]]
+        if isinstance(value, list) and value and all(isinstance(entry, list) for entry in value):
+            return [[_finite(part) for part in entry] for entry in value]
+        if isinstance(value, list) and value:
+            return [[_finite(part) for part in value]]
+        raise TypeError
+
+
+def _finite(value: Any) -> float:
+    found = number(value)
+    if math.isinf(found):
+        raise ValueError
+    return found
+
+
+class Periodic(Kind):
+    """Coordinates that wrap around."""
+
+    name = "I,J,...|all"
+    wanted = "numbers of coordinates, from 0, separated by commas, or all; in a file [0, 2] or true"
+
+    def take(self, value: Any) -> bool | list[int]:
+        if value is True or value == "all":
+            return True
+        if value is False:
+            return []
+        entries = value.split(",") if isinstance(value, str) else value
+        if not isinstance(entries, list):
+            raise TypeError
+        return [Whole(0).take(entry) for entry in entries]
+
+
+class Noise(Kind):
+    """Standard deviation of a value."""
+
+    name = "SD|true"
+    wanted = "the standard deviation of a value (a number above 0), or true to have it measured"
+
+    def take(self, value: Any) -> bool | float:
+        if isinstance(value, bool) or value in ("true", "false"):
+            return value is True or value == "true"
+        return Real().take(value)
+
+
+class Derivative(Kind):
+    """Where a derivative comes from."""
+
+    packages = ("jax", "torch", "autograd", "2-point")
+    name = "HOW"
+    wanted = "jax, torch, autograd, 2-point, true (the function returns it), or FILE.py:FUNCTION or MODULE:FUNCTION"
+
+    def take(self, value: Any) -> bool | str:
+        if value is True or value == "true":
+            return True
+        if isinstance(value, str) and (value in self.packages or ":" in value):
+            return value
+        raise ValueError
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in (*self.packages, "true") if word.startswith(incomplete)]

@@ -1,0 +1,169 @@
+"""allmodes show, plot, report: look at a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from allmodes.cli.console import output, say
+from allmodes.cli.directory import load_result
+from allmodes.cli.exits import Usage, fail
+from allmodes.cli.kinds import Listed
+from allmodes.cli.running import check_report
+from allmodes.cli.tables import is_unfinished, show_mode, show_result, title_of
+from allmodes.cli.targets import check_name, is_function, load
+
+if TYPE_CHECKING:
+    from allmodes.result import Result
+
+COORDINATES = Listed("numbers, from 0, or names of coordinates, separated by commas", lambda text: _coordinate(text))
+KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+_OF_THE_FUNCTION = ("landscape", "animate")  # those with contours
+_RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Path))
+
+
+@click.command("show")
+@_RESULT
+@click.option("--all", "is_all", is_flag=True, help="All modes, not the first 20.")
+@click.option("--mode", "number", type=click.IntRange(1), help="Everything about one mode, by its number.")
+@click.option("--json", "is_json", is_flag=True, help="Print the result as JSON and nothing else.")
+def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -> None:
+    """Print the modes of a result.
+
+    RESULT is the directory of a run, or its result.npz. A search that was killed shows what it had found at its last
+    checkpoint.
+
+    \b
+    Example:
+      allmodes show run --mode 1
+    """
+    result, target = load_result(place)
+    if is_json:
+        from allmodes.report.plain import as_json
+
+        click.echo(as_json(result))
+    elif number is None:
+        show_result(output(), result, title_of(target or str(place)), is_all)
+        if is_unfinished(result) and place.is_dir():
+            say(f"Go on: allmodes resume {place}")
+    elif number > len(result.modes):
+        raise Usage(f"--mode is {number}; there are {len(result.modes)} modes.")
+    else:
+        show_mode(output(), result, number)
+
+
+@click.command("plot")
+@_RESULT
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="png, svg or pdf; gif for animate. [default: KIND.png]",
+)
+@click.option("--target", metavar="TARGET", help="The function, for contours (landscape, animate).")
+@click.option(
+    "--coordinates", type=COORDINATES, metavar="A,B,...", help="By number or name (landscape, pairs, animate)."
+)
+@click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots per inch.")
+def plot_command(place: Path, kind: str, file: Path | None, target: str | None, coordinates: Any, dpi: int) -> None:
+    """Draw a result.
+
+    \b
+    landscape    modes in two coordinates, with contours of the function
+    pairs        modes in every pair of coordinates
+    modes        values, weights and flatness
+    weights      weights and temperature while it was annealed
+    convergence  modes found and best value against evaluations
+    parallel     parallel coordinates of the modes
+    animate      the annealing as a GIF
+
+    \b
+    Example:
+      allmodes plot run convergence -o convergence.png
+    """
+    result, searched = load_result(place)
+    file = Path(f"{kind}.{'gif' if kind == 'animate' else 'png'}") if file is None else file
+    function = _function(target, searched, result) if kind in _OF_THE_FUNCTION else None
+    try:
+        _draw(result, kind, file, function, coordinates, dpi)
+    except ImportError as error:
+        raise Usage(str(error)) from None
+    except (ValueError, TypeError) as error:
+        fail(f"{kind} cannot be drawn: {error}")
+    except OSError as error:
+        fail(f"{file} cannot be written: {error.strerror or error}.")
+    say(f"written: {file}")
+
+
+def _function(target: str | None, searched: str, result: Result) -> Callable[..., Any] | None:
+    """What contours are drawn of: the function that is named, or the problem that was searched.
+
+    A function of the user is imported only when it is named. It is taken to be called as the search called it.
+    """
+    if target is None and (not searched or is_function(searched)):
+        return None
+    loaded = load(check_name(target or searched), len(result.x) if not is_function(target or searched) else None)
+    fun = loaded.arguments["fun"]
+    is_batch = bool(result.settings.get("vectorized"))
+    takes_batch = loaded.arguments.get("vectorized", is_batch)
+    if takes_batch == is_batch:
+        return fun
+    return (lambda x: [fun(point) for point in x]) if is_batch else (lambda x: fun(x[None])[0])
+
+
+def _draw(result: Result, kind: str, file: Path, function: Any, coordinates: Any, dpi: int) -> None:
+    os.environ.setdefault("MPLBACKEND", "Agg")  # a file is drawn, no window
+    chosen = {} if coordinates is None else {"coordinates": coordinates}
+    if chosen and kind not in (*_OF_THE_FUNCTION, "pairs"):
+        raise Usage(f"--coordinates is for landscape, pairs and animate; {kind} shows all.")
+    if kind == "animate":
+        result.plot.animate(file, function, **chosen)
+        return
+    contours = {"fun": function} if kind in _OF_THE_FUNCTION else {}
+    axes = getattr(result.plot, kind)(**contours, **chosen)
+    while not hasattr(axes, "figure"):
+        axes = axes[0]  # a picture of many panels returns them all
+    axes.figure.savefig(file, dpi=dpi)
+
+
+def _coordinate(text: Any) -> int | str:
+    return int(text) if str(text).isdigit() else str(text)
+
+
+@click.command("report", short_help="Write a page about a result.")
+@_RESULT
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    default=Path("report.html"),
+    show_default=True,
+    help="The page.",
+)
+@click.option("--target", metavar="TARGET", help="The function, for contours.")
+def report_command(place: Path, file: Path, target: str | None) -> None:
+    """Write a page about a result: one HTML file that works without a network.
+
+    \b
+    Example:
+      allmodes report run -o report.html
+    """
+    check_report()
+    result, searched = load_result(place)
+    from allmodes.report.page import write_report
+
+    function = _function(target, searched, result)
+    try:
+        write_report(result, file, fun=function, title=title_of(searched or str(place)))
+    except OSError as error:
+        fail(f"{file} cannot be written: {error.strerror or error}.")
+    say(f"written: {file}")

@@ -1,0 +1,224 @@
+"""One search from the command line: begun, watched, ended in good order, saved and shown."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from allmodes.cli import exits
+from allmodes.cli.console import output, say
+from allmodes.cli.directory import RunDirectory
+from allmodes.cli.errors import point_of, users_traceback
+from allmodes.cli.exits import Usage
+from allmodes.cli.progress import Watch
+from allmodes.cli.settings import SETTINGS
+from allmodes.cli.tables import is_unfinished, show_result, title_of
+from allmodes.cli.targets import Target, is_function, load_function
+
+if TYPE_CHECKING:
+    from allmodes.result import Result
+
+_OPTIONS = ("temperature", "checkpoint_every")  # settings that find_minima takes in its argument `options`
+
+
+@dataclass(frozen=True)
+class How:
+    """What is shown of a search, and how.
+
+    Attributes:
+        is_json: as JSON.
+        is_quiet: without progress.
+        is_debug: with whole tracebacks.
+        is_new: whether it begins here.
+    """
+
+    is_json: bool = False
+    is_quiet: bool = False
+    is_debug: bool = False
+    is_new: bool = True
+
+
+def run(target: Target, settings: dict[str, Any], directory: RunDirectory | None, how: How) -> NoReturn:
+    """Search, save, show, and exit."""
+    if settings.get("report"):
+        check_report()
+    with _terminations(is_forwarded=directory is None) as received:
+        result = _search(target, settings, directory, how)
+    result = replace(result, settings=result.settings | {"function": target.text})
+    is_written = directory is None or _written(result, target, directory, bool(settings.get("report")))
+    if how.is_json:
+        from allmodes.report.plain import as_json
+
+        click.echo(as_json(result))
+    else:
+        show_result(output(), result, title_of(target.text))
+    _say_where(result, directory, how, is_written, bool(received))
+    raise click.exceptions.Exit(_exit_code(result, is_written, bool(received)))
+
+
+def _search(target: Target, settings: dict[str, Any], directory: RunDirectory | None, how: How) -> Result:
+    from allmodes import find_maxima, find_minima
+
+    maximise = settings.get("maximise", bool(target.maximise))
+    find = find_maxima if maximise else find_minima
+    checkpoint = None if directory is None else directory.checkpoint
+    watch = Watch(how.is_quiet)
+    try:
+        given = arguments(target, settings)
+        with _plain_warnings(), watch, _users_output():
+            return find(**given, progress=watch, checkpoint=checkpoint)
+    except Exception as error:
+        if directory is not None and how.is_new and not watch.has_seen:
+            directory.abandon()
+            directory = None
+        if how.is_debug or isinstance(error, click.ClickException):
+            raise
+        _explain(error, directory)
+
+
+def arguments(target: Target, settings: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of find_minima: those of the target, and the settings over them."""
+    given = dict(target.arguments)
+    if "jac" in settings:
+        given.pop("hess", None)  # of the problem: it would not be used without its gradient
+    for setting in SETTINGS:
+        if setting.argument and setting.key in settings:
+            given[setting.argument] = settings[setting.key]
+    for name in ("jac", "hess"):
+        if isinstance(given.get(name), str) and is_function(given[name]):
+            given[name] = load_function(given[name])
+    if given.get("jac") == "2-point":
+        given["jac"] = None
+    options = {key: settings[key] for key in _OPTIONS if key in settings}
+    return _known_to_find(given | ({"options": options} if options else {}))
+
+
+def _known_to_find(given: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what this version of find_minima does not take."""
+    from allmodes import find_minima
+
+    for name in ("timeout", "retries"):
+        if name in given and name not in inspect.signature(find_minima).parameters:
+            raise Usage(f"--{name} is not there in this version of allmodes.")
+    return given
+
+
+def check_report() -> None:
+    """Say before a long search, not after it, that the report cannot be written."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("jinja2", "plotly") if find_spec(name) is None]
+    if missing:
+        raise Usage(f"the report needs {' and '.join(missing)}: pip install 'allmodes[report]'.")
+
+
+def _explain(error: Exception, directory: RunDirectory | None) -> NoReturn:
+    """What went wrong, in the user's terms."""
+    where = point_of(error)
+    if where is None and isinstance(error, ValueError | TypeError | ImportError | OSError):
+        raise Usage(str(error)) from None
+    if where is None:
+        exits.fail(f"{type(error).__name__}: {error}. This is not supposed to happen; --debug shows where it does.")
+    trace = users_traceback(error)
+    if trace:
+        say(trace)
+    what = "." if trace else f": {error}"
+    kept = "" if directory is None else f" When it is corrected, go on: allmodes resume {directory.path}."
+    exits.fail(f"the function failed at {where}{what}{kept} To count such points and go on: --on-error nan.")
+
+
+def _written(result: Result, target: Target, directory: RunDirectory, is_reported: bool) -> bool:
+    """Whether the result could be written. Contours in the report cost nothing for problems; functions are not called
+    again."""
+    fun = None if is_function(target.text) else target.arguments["fun"]
+    try:
+        directory.finish(result)
+        if is_reported:
+            from allmodes.report.page import write_report
+
+            write_report(result, directory.report, fun=fun, title=title_of(target.text))
+    except OSError as error:
+        say(f"Error: the result could not be written to {directory.path}: {error.strerror}.")
+        return False
+    return True
+
+
+def _say_where(result: Result, directory: RunDirectory | None, how: How, is_written: bool, is_terminated: bool) -> None:
+    if is_unfinished(result):
+        kept = f" Saved. Go on: allmodes resume {directory.path}" if directory is not None and is_written else ""
+        say(f"Ended by {'SIGTERM' if is_terminated else 'Ctrl-C'}.{kept}")
+    elif directory is not None and is_written and not how.is_quiet:
+        names = [path.name for path in (directory.result, directory.json, directory.report) if path.exists()]
+        say(f"written to {directory.path}: {', '.join(names)}")
+
+
+def _exit_code(result: Result, is_written: bool, is_terminated: bool) -> int:
+    if is_terminated:
+        return exits.TERMINATED
+    if is_unfinished(result):
+        return exits.INTERRUPTED
+    return exits.FOUND if result.modes and is_written else exits.FAILED
+
+
+@contextlib.contextmanager
+def _terminations(is_forwarded: bool) -> Iterator[list[int]]:
+    """Note SIGTERM. The search takes it itself if it has a checkpoint; if not, it is told by way of Ctrl-C."""
+    received: list[int] = []
+
+    def receive(number: int, frame: object) -> None:
+        received.append(number)
+        if is_forwarded:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    try:
+        previous = signal.signal(signal.SIGTERM, receive)
+    except ValueError:  # not the main thread
+        yield received
+        return
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+@contextlib.contextmanager
+def _users_output() -> Iterator[None]:
+    """What the user's function prints goes to stderr: stdout is for the result. Child processes and C code, too."""
+    sys.stdout.flush()
+    try:
+        is_real = sys.stdout.fileno() == 1
+    except (OSError, ValueError, AttributeError):
+        is_real = False
+    kept = os.dup(1) if is_real else -1
+    if is_real:
+        os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if is_real:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Warnings as messages of one paragraph."""
+
+    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: object) -> None:
+        said = str(message)
+        say(f"Warning: {said}" if "checkpoint" in said else f"Warning: {said} ({filename}, line {lineno})")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield

@@ -1,0 +1,120 @@
+"""Every setting of a search once: as an option, as a key of a TOML file, and as an argument of find_minima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from allmodes.cli.kinds import (
+    Bounds,
+    Derivative,
+    Kind,
+    Listed,
+    Noise,
+    Periodic,
+    Points,
+    Real,
+    Text,
+    Whole,
+    Word,
+    Yes,
+    a_name,
+)
+
+METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
+_TARGET = Text("FILE.py:FUNCTION, MODULE:FUNCTION or the name of a built-in problem", "TARGET")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One of them.
+
+    Attributes:
+        key: in a TOML file; the option is the same with hyphens.
+        kind: of its values.
+        help: one line.
+        argument: of find_minima that gets the value; empty if it is used otherwise.
+        repeats: whether the option can be given several times, for more entries of one list.
+        goes_on: whether a search that is resumed may get another value.
+    """
+
+    key: str
+    kind: Kind
+    help: str
+    argument: str = ""
+    repeats: bool = False
+    goes_on: bool = False
+
+    @property
+    def option(self) -> str:
+        return "--" + self.key.replace("_", "-")
+
+
+SETTINGS = (
+    Setting("bounds", Bounds(), "Where to look, as in -6:6,0:1; a side left out is open.", "bounds", repeats=True),
+    Setting("dimension", Whole(1), "Of the function, where --bounds has one pair for all."),
+    Setting("maximise", Yes(), "Find maxima instead of minima."),
+    Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target"),
+    Setting("method", Word(METHODS), "How to search. [default: auto]", "method"),
+    Setting("n_modes", Whole(1), "Stop when so many modes are found.", "n_modes", goes_on=True),
+    Setting("max_evaluations", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True),
+    Setting("max_time", Real("a number of seconds above 0"), "Most seconds.", "maxtime", goes_on=True),
+    Setting("seed", Whole(0), "Of the random numbers; a new one if left out.", "rng"),
+    Setting("jac", Derivative(), "Gradient: jax, torch, autograd, 2-point, true, FILE.py:F.", "jac"),
+    Setting("hess", Derivative(), "Hessian, likewise.", "hess"),
+    Setting("vectorized", Yes(), "The function takes points (N, d) at once.", "vectorized"),
+    Setting("noise", Noise(), "The function is noisy: its standard deviation, or true.", "noise"),
+    Setting("periodic", Periodic(), "Coordinates that wrap around, from 0, or all.", "periodic"),
+    Setting("names", Listed("names separated by commas, one for each coordinate", a_name), "Of the coordinates.",
+            "names"),
+    Setting("x0", Points(), "A point to launch from first; several by repeating it.", "x0", repeats=True),
+    Setting("xtol", Real(), "Accuracy of positions, as a share of the bounds.", "xtol"),
+    Setting("temperature", Real(), "At which the weights of modes are stated."),
+    Setting("workers", Whole(1, (-1,), "a number of processes, or -1 for one per core"), "Processes; -1: one per core.",
+            "workers", goes_on=True),
+    Setting("on_error", Word(("raise", "nan")), "Stop when the function fails [default], or go on.", "on_error",
+            goes_on=True),
+    Setting("timeout", Real("a number of seconds above 0"), "Seconds for one evaluation (with workers).", "timeout",
+            goes_on=True),
+    Setting("retries", Whole(0), "Of a point whose worker process died.", "retries", goes_on=True),
+    Setting("checkpoint_every", Real("a number of seconds above 0"), "Seconds between two checkpoints. [default: 60]",
+            goes_on=True),
+    Setting("out", Text("a directory", "DIR"), "Directory of the result. [default: allmodes-NAME]"),
+    Setting("report", Yes(), "Write report.html, too.", goes_on=True),
+)  # fmt: skip
+
+TARGET = Setting("target", _TARGET, "What to search.")
+BY_KEY = {setting.key: setting for setting in (TARGET, *SETTINGS)}
+
+
+def options(settings: tuple[Setting, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of a command, in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for setting in reversed(settings):
+            command = _option(setting)(command)
+        return command
+
+    return add
+
+
+def _option(setting: Setting) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    if isinstance(setting.kind, Yes):
+        text = f"{setting.option}/--no-{setting.option[2:]}" if setting.goes_on else setting.option
+        return click.option(text, setting.key, is_flag=True, default=None, help=setting.help)
+    return click.option(
+        setting.option, setting.key, type=setting.kind, metavar=setting.kind.name, multiple=setting.repeats,
+        help=setting.help,
+    )  # fmt: skip
+
+
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings among the options of a command that the user has given."""
+    found = {key: value for key, value in options.items() if key in BY_KEY and value not in (None, ())}
+    return {
+        key: [entry for part in value for entry in part] if BY_KEY[key].repeats else value
+        for key, value in found.items()
+    }

@@ -1,0 +1,73 @@
+"""Settings in a TOML file: all mistakes are named at once, each with its key and what is allowed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from allmodes.cli.console import item
+from allmodes.cli.exits import Usage
+from allmodes.cli.settings import BY_KEY
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The settings in a file, checked; paths in it are relative to its directory."""
+    text = _text(path)
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Usage(f"{path} is not TOML: {error}. A setting looks like max_evaluations = 10000.") from None
+    settings, mistakes = {}, []
+    for key, value in found.items():
+        try:
+            settings[key] = _checked(key, value)
+        except ValueError as error:
+            mistakes.append(f"{_line(text, key)}{error}")
+    if "target" not in found:
+        mistakes.append(f"target: missing; wanted {BY_KEY['target'].kind.wanted}.")
+    if mistakes:
+        count = "one mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+        raise Usage(f"{path} has {count}:\n" + "\n".join(map(item, mistakes)))
+    return _resolved(settings, path.parent)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise Usage(f"{path} is not a text in UTF-8, as TOML wants it.") from None
+
+
+def _checked(key: str, value: Any) -> Any:
+    if key not in BY_KEY:
+        close = get_close_matches(key.replace("-", "_"), BY_KEY, 1)
+        meant = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(BY_KEY)}."
+        raise ValueError(f"{key}: there is no such setting; {meant}")
+    try:
+        return BY_KEY[key].kind.checked(value)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}.") from None
+
+
+def _line(text: str, key: str) -> str:
+    """The place of a key, if it stands at the beginning of a line as keys do."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[\]=.]", line):
+            return f"line {number}, "
+    return ""
+
+
+def _resolved(settings: dict[str, Any], directory: Path) -> dict[str, Any]:
+    """Paths made relative to the file."""
+    for key in ("target", "jac", "hess"):
+        value = settings.get(key)
+        if isinstance(value, str) and ".py:" in value:
+            settings[key] = str(directory / value)
+    if "out" in settings:
+        settings["out"] = str(directory / settings["out"])
+    return settings

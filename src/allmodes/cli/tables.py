@@ -1,0 +1,137 @@
+"""Results as tables that fit the terminal."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from allmodes.cli.console import GAP, table, width_of, wrapped
+from allmodes.cli.progress import clock
+
+if TYPE_CHECKING:
+    from allmodes.result import Mode, Result
+
+SHOWN = 20  # modes, unless all are asked for
+_LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
+_DOTS = "..."
+
+# Advice names arguments of find_minima; here they are options.
+_OPTIONS = {
+    "(maxfev)": "(--max-evaluations)",
+    'method="black-box"': "--method black-box",
+    "result.failures": "the failures in result.json",
+}
+_UNFINISHED = {
+    "INTERRUPTED": "Interrupted: this is what was found so far.",
+    "RUNNING": "Not finished: this is what was found by the last checkpoint.",
+}
+
+Column = tuple[str, list[str]]
+
+
+def show_result(console: Console, result: Result, title: str, is_all: bool = False) -> None:
+    """What was found, the table of modes, why the search ended and what may be missing."""
+    width = width_of(console)
+    console.print(wrapped(headline(result, title), width), style="bold")
+    if result.modes:
+        shown = result.modes if is_all else result.modes[:SHOWN]
+        console.print(_fitting(console, _columns(result, shown)))
+        more = len(result.modes) - len(shown)
+        rest = f"... and {more} more (allmodes show --all). " if more else ""
+        console.print(wrapped(f"{rest}* global; weights at temperature {result.temperature:.3g}", width), style="dim")
+    elif math.isfinite(result.fun):
+        point = ", ".join(f"{entry:.6g}" for entry in result.x)
+        console.print(wrapped(f"best point [{point}], value {result.fun:.6g}", width))
+    for text in _remarks(result):
+        console.print(wrapped(text, width), soft_wrap=True)
+
+
+def title_of(target: str) -> str:
+    """What was searched, without the way to its file."""
+    return Path(target).name
+
+
+def headline(result: Result, title: str) -> str:
+    """One line: what, how many, at what cost."""
+    kind = "maxim" if result.maximise else "minim"
+    count = len(result.modes)
+    counted = f"no {kind}um" if not count else f"1 {kind}um" if count == 1 else f"{count} {kind}a"
+    is_global = sum(mode.is_global for mode in result.modes)
+    of_these = f" ({is_global} global)" if count > 1 else ""
+    return f"{counted}{of_these} of {title}, {result.nfev} evaluations in {clock(result.seconds)}"
+
+
+def _remarks(result: Result) -> list[str]:
+    message = _UNFINISHED.get(result.status.name, result.message)
+    for argument, option in _OPTIONS.items():
+        message = message.replace(argument, option)
+    remarks = [message]
+    if result.modes:
+        said = str(result.coverage)
+        remarks.append(f"{said[0].upper()}{said[1:]}.")
+    if result.nfail:
+        first = f"; the first: {result.failures[0][1]}, {result.failures[0][2]}" if len(result.failures) else ""
+        remarks.append(f"Failed evaluations: {result.nfail}{first}")
+    return remarks
+
+
+def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
+    columns: list[Column] = [
+        ("", [f"{i}{'*' if mode.is_global else ' '}" for i, mode in enumerate(modes, 1)]),
+        ("value", [f"{mode.fun:.6g}" for mode in modes]),
+        ("kind", [mode.kind for mode in modes]),
+        ("weight", [f"{mode.weight:.4f}" for mode in modes]),
+        ("hits", [str(mode.hits) for mode in modes]),
+    ]
+    if any(mode.standard_error is not None for mode in modes):
+        columns.insert(2, ("error", ["" if m.standard_error is None else f"{m.standard_error:.2g}" for m in modes]))
+    for i, name in enumerate(result.coordinate_names):
+        short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "~"
+        columns.append((short, [f"{mode.x[i]:.5g}" for mode in modes]))
+    return columns
+
+
+def _fitting(console: Console, columns: list[Column]) -> Table:
+    """The table with as many columns as fit; dots stand for the others."""
+    width = width_of(console)
+    sizes = [max(len(title), *map(len, cells)) + GAP for title, cells in columns]
+    count = len(columns)
+    if sum(sizes) > width:
+        count = 0
+        while count < len(columns) and sum(sizes[: count + 1]) + len(_DOTS) + GAP <= width:
+            count += 1
+        columns = [*columns[:count], (_DOTS, ["" for _ in columns[0][1]])]
+    fitting = table(console)
+    for title, _ in columns:
+        fitting.add_column(title, justify="left" if title in ("kind", _DOTS) else "right", no_wrap=True)
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        fitting.add_row(*row)
+    return fitting
+
+
+def show_mode(console: Console, result: Result, number: int) -> None:
+    """Everything about one mode."""
+    mode = result.modes[number - 1]
+    what = "global " if mode.is_global else ""
+    lines = [
+        f"mode {number} of {len(result.modes)}: {what}{mode.kind}, value {mode.fun:.10g}",
+        f"weight {mode.weight:.6g} at temperature {result.temperature:.6g}, flatness {mode.flatness:.6g}, "
+        f"length of the gradient {mode.gradient_norm:.3g}",
+        f"found after {mode.found_at} evaluations; {mode.hits} launches ended here",
+        "eigenvalues of the Hessian: " + ", ".join(f"{entry:.6g}" for entry in mode.eigenvalues),
+        "",
+    ]
+    console.print(wrapped("\n".join(lines), width_of(console)), soft_wrap=True)
+    longest = max(map(len, result.coordinate_names))
+    for i, (name, entry) in enumerate(zip(result.coordinate_names, mode.x, strict=True)):
+        held = "  (at a bound)" if i in mode.active else ""
+        console.print(f"  {name:{longest}}  {entry:.10g}{held}", soft_wrap=True)
+
+
+def is_unfinished(result: Result) -> bool:
+    """Whether the search was interrupted, or killed."""
+    return result.status.name in _UNFINISHED

@@ -1,0 +1,146 @@
+"""`result.plot`: the pictures of a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from allmodes.engine import Run
+from allmodes.objective import Objective
+from allmodes.report.bars import modes
+from allmodes.report.course import convergence, weights
+from allmodes.report.film import animate
+from allmodes.report.landscape import landscape
+from allmodes.report.pairs import pairs
+from allmodes.report.parallel import parallel
+from allmodes.report.runs import as_result, draw_run
+from allmodes.result import Result
+
+KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+
+
+class Plots:
+    """Pictures of a result, drawn with matplotlib (pip install 'allmodes[plot]').
+
+    Every method takes `ax=` and returns it; without, it makes a figure of its own, which is `ax.figure`. Plots of
+    several panels put them inside the axes: they are `ax.child_axes`.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def landscape(
+        self,
+        fun: Callable[..., Any] | Objective | None = None,
+        coordinates: Sequence[int | str] | None = None,
+        at: Any = None,
+        ax: Any = None,
+        resolution: int | None = None,
+    ) -> Any:
+        """Contours of a slice of the function, with launches, ellipses and modes numbered by rank.
+
+        Global modes are filled, local ones open; squares sit at a bound, diamonds are flat, crosses unverified.
+        Ellipses are two standard deviations at the temperature of the weights, within the slice.
+
+        Args:
+            fun: the function, as it was searched, or an Objective; without it a result of two coordinates shows
+                contours between the points that launches went through, and any other none.
+            coordinates: two of them, or one, by number or name; by default the first two that are not fixed.
+            at: a point (D,) that the slice goes through, or the rank of a mode; by default the best mode.
+            ax: axes to draw on.
+            resolution: points along each side of the slice at which `fun` is called; 101, or 801 of one coordinate.
+        """
+        return landscape(self._result, fun, coordinates, at, ax, resolution)
+
+    def pairs(self, coordinates: Sequence[int | str] | None = None, ax: Any = None, fig: Any = None) -> Any:
+        """Modes, and draws of the mixture, for every pair of coordinates.
+
+        Args:
+            coordinates: two to six of them, by number or name; by default all, or the six in which modes differ most.
+            ax: an array of (m - 1, m - 1) axes for m coordinates.
+            fig: a figure or subfigure to draw on instead.
+
+        Returns:
+            The axes (m - 1, m - 1).
+        """
+        return pairs(self._result, coordinates, ax, fig)
+
+    def modes(self, ax: Any = None) -> Any:
+        """Value, weight and flatness of the best thirty modes as bars."""
+        return modes(self._result, ax)
+
+    def weights(self, ax: Any = None) -> Any:
+        """Weights of the components and the temperature over the evaluations, for results of annealing."""
+        return weights(self._result, ax)
+
+    def convergence(self, ax: Any = None) -> Any:
+        """Modes found and best value over the evaluations."""
+        return convergence(self._result, ax)
+
+    def parallel(self, ax: Any = None) -> Any:
+        """Every mode as a line through all coordinates, coloured by value; the ends of an axis are its bounds."""
+        return parallel(self._result, ax)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str],
+        fun: Callable[..., Any] | Objective | None = None,
+        coordinates: Sequence[int | str] | None = None,
+        at: Any = None,
+        ax: Any = None,
+        run: int | None = 0,
+        frames: int = 60,
+        fps: int = 8,
+    ) -> Any:
+        """Write the annealing as a GIF: components with their ellipses, larger with more weight, over contours.
+
+        Args:
+            path: of the file, ending in .gif.
+            fun, coordinates, at: as in `landscape`.
+            ax: axes to draw on; the film is of their whole figure, and the last frame stays.
+            run: which annealing run, from 0; None for all that were kept.
+            frames: at most, evenly chosen.
+            fps: frames in a second.
+        """
+        return animate(self._result, path, fun, coordinates, at, ax, run, frames, fps)
+
+
+class RunPlots:
+    """Pictures of a run of `anneal`."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def landscape(
+        self,
+        fun: Callable[..., Any] | Objective | None = None,
+        coordinates: Sequence[int | str] | None = None,
+        at: Any = None,
+        ax: Any = None,
+        resolution: int | None = None,
+    ) -> Any:
+        """The ways of the means over contours of a slice, and at the end two standard deviations of each component.
+
+        Args:
+            fun: the objective, or a function of one point (d,); without it there are no contours.
+            coordinates, at, ax, resolution: as for a result; the slice goes through the best point evaluated.
+        """
+        return draw_run(self._run, fun, coordinates, at, ax, resolution)
+
+    def weights(self, ax: Any = None) -> Any:
+        """Weights of the components and the temperature over the evaluations."""
+        return weights(as_result(self._run), ax)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str],
+        fun: Callable[..., Any] | Objective | None = None,
+        coordinates: Sequence[int | str] | None = None,
+        at: Any = None,
+        ax: Any = None,
+        frames: int = 60,
+        fps: int = 8,
+    ) -> Any:
+        """Write the run as a GIF: the means of the components, larger with more weight, over contours."""
+        return animate(as_result(self._run), path, fun, coordinates, at, ax, 0, frames, fps)

@@ -1,0 +1,163 @@
+"""What all plots share: figures, colours, labels that stay text, panels, what part of a coordinate to show."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.result import Result
+
+# A palette that stays readable with colour-blind eyes (Okabe and Ito).
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+LINES = COLOURS[:6]  # without yellow, which a thin line on white paper is lost in
+GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], COLOURS[2], "0.45"
+VALUES = "viridis"  # a colour map whose lightness grows evenly: order is seen without seeing colour
+SMALL = 8.0  # points, of a font
+_LONGEST_LABEL = 24  # characters
+_MARGIN = 0.08  # of what is shown, around it, where there is no bound
+_GAPS = (0.12, 0.08)  # between panels, across and down, as shares of the axes
+_LETTERS = 13.0  # of a title in an inch
+_TEXT_AT = (0.5, 0.5)
+_ROUNDING = 1e-9  # relative difference of values that means nothing
+_BELOW = 4.8  # heights of its letters between a legend and the axes: ticks and label have room
+
+Floats = NDArray[np.float64]
+
+
+def new_figure(size: tuple[float, float]) -> Any:
+    """A figure of this size in inches that belongs to nobody: the state of pyplot is not touched."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'allmodes[plot]'.") from error
+    figure: Any = Figure(figsize=size, layout="constrained")
+    figure._repr_png_ = partial(_png, figure)  # notebooks show it
+    return figure
+
+
+def _png(figure: Any) -> bytes:
+    """The picture as a file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
+def axes_or_new(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes given, or those of a new figure, which notebooks show."""
+    if ax is None:
+        ax = new_figure(size).add_subplot()
+        ax._repr_png_ = partial(_png, ax.figure)
+    return ax
+
+
+def label(text: str) -> str:
+    """A text of the user, on one line and not too long, in which nothing is taken for mathematics."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    if len(shown) > _LONGEST_LABEL:
+        shown = shown[: _LONGEST_LABEL - 1] + "…"
+    return shown.replace("$", r"\$")
+
+
+def labels(result: Result) -> list[str]:
+    """Names of the coordinates."""
+    return [label(name) for name in result.coordinate_names]
+
+
+def set_title(ax: Any, text: str) -> None:
+    """A title above the axes, on as many lines as it takes."""
+    inches = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
+    ax.set_title("\n".join(textwrap.wrap(text, max(20, int(_LETTERS * inches)))), fontsize=10)
+
+
+def say(ax: Any, text: str) -> Any:
+    """Axes with nothing but a sentence."""
+    ax.set_axis_off()
+    ax.text(*_TEXT_AT, textwrap.fill(text, 40), ha="center", va="center", transform=ax.transAxes)
+    return ax
+
+
+def chosen(result: Result, coordinates: Sequence[int | str] | int | str) -> list[int]:
+    """The numbers of coordinates given by number or name."""
+    names, D = list(result.coordinate_names), len(result.x)
+    given = [coordinates] if isinstance(coordinates, (int, str, np.integer)) else list(coordinates)
+    numbers = []
+    for each in given:
+        if isinstance(each, str) and each in names:
+            numbers.append(names.index(each))
+        elif isinstance(each, (int, np.integer)) and not isinstance(each, bool) and -D <= each < D:
+            numbers.append(int(each) % D)
+        else:
+            known = ", ".join(names[:10]) + (", ..." if D > 10 else "")
+            raise ValueError(f"coordinates has {each!r}; wanted numbers from 0 to {D - 1} or names ({known}).")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"coordinates is {coordinates!r}; every one of them is wanted once.")
+    return numbers
+
+
+def free(result: Result) -> list[int]:
+    """The coordinates that are not fixed by their bounds."""
+    if result.bounds is None:
+        return list(range(len(result.x)))
+    return np.flatnonzero(result.bounds[:, 0] < result.bounds[:, 1]).tolist()
+
+
+def value_range(result: Result, most: int | None = None) -> tuple[float, float]:
+    """The least and the largest value of the best modes; the same twice where they differ by rounding alone."""
+    values = np.array([mode.fun for mode in result.modes[:most] if np.isfinite(mode.fun)])
+    if not len(values):
+        return 0.0, 0.0
+    low, high = float(values.min()), float(values.max())
+    size = np.abs(values).max() + (abs(result.temperature) if np.isfinite(result.temperature) else 0.0)
+    return (low, high) if high - low > _ROUNDING * size else (low, low)
+
+
+def percent(share: float) -> str:
+    """Two digits."""
+    return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.2g} %"
+
+
+def points_of(result: Result) -> Floats:
+    """Everything that should be in a picture: the modes, or the best point (n, D)."""
+    points = np.array([mode.x for mode in result.modes] or [result.x])
+    return points[np.isfinite(points).all(axis=1)]
+
+
+def limits(result: Result, i: int) -> tuple[float, float]:
+    """What to show of a coordinate: its bounds; where it is open, the modes and most of the way to them."""
+    low, high = (-np.inf, np.inf) if result.bounds is None else result.bounds[i]
+    if np.isfinite(low) and np.isfinite(high):
+        return (float(low), float(high)) if low < high else (float(low) - 0.5, float(high) + 0.5)
+    seen = points_of(result)[:, i]
+    if len(result.paths.points):
+        seen = np.append(seen, np.quantile(result.paths.points[:, i], [0.05, 0.95]))
+    first, last = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 0.0)
+    room = _MARGIN * (last - first) if last > first else max(1.0, 0.1 * abs(first))
+    return float(low) if np.isfinite(low) else first - room, float(high) if np.isfinite(high) else last + room
+
+
+def panels(ax: Any, rows: int, columns: int) -> list[Any]:
+    """Axes within axes, which themselves become a frame that is not drawn."""
+    ax.set_axis_off()
+    across, between = _GAPS
+    height, width = (1.0 - between * (rows - 1)) / rows, (1.0 - across * (columns - 1)) / columns
+    places = [
+        (column * (width + across), 1.0 - height - row * (height + between), width, height)
+        for row in range(rows)
+        for column in range(columns)
+    ]
+    return [ax.inset_axes(place) for place in places]
+
+
+def legend_below(ax: Any, entries: Sequence[Any], columns: int = 2) -> None:
+    """A legend under the axes, where it hides nothing."""
+    if entries:
+        ax.legend(
+            handles=list(entries), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns, fontsize=SMALL,
+            frameon=False, borderaxespad=_BELOW, handletextpad=0.5, columnspacing=1.2,
+        )  # fmt: skip

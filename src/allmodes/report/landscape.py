@@ -1,0 +1,212 @@
+"""A slice of the function with what was found on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.modes.coverage import counted
+from allmodes.objective import Objective
+from allmodes.report import canvas, marks, slices
+from allmodes.result import Result
+
+SIZE = (5.2, 5.2)
+_LINE_SIZE = (5.6, 3.8)
+_RESOLUTION = 101  # points along each side of a slice
+_LINE_RESOLUTION = 801  # along the only side
+_ON_SLICE = 1e-3  # of the picture: how far beside it a mode may be to count as on the slice
+_FEW_TICKS = 5
+_PAD = 6.0  # points between ticks and their labels: modes at a bound reach beyond it
+_MOST_MEANS = 24  # of components whose ways are drawn: those of the first runs
+
+Floats = NDArray[np.float64]
+
+
+def landscape(
+    result: Result,
+    fun: Callable[..., Any] | Objective | None = None,
+    coordinates: Sequence[int | str] | None = None,
+    at: Any = None,
+    ax: Any = None,
+    resolution: int | None = None,
+) -> Any:
+    """See `allmodes.report.accessor.Plots.landscape`."""
+    pair = choose(result, coordinates)
+    if len(pair) == 1:
+        return _line(result, fun, pair[0], at, ax, resolution or _LINE_RESOLUTION)
+    point = slices.through(result, at)
+    is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
+    names = canvas.labels(result)
+    ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
+    ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
+    ax.tick_params(pad=_PAD)
+    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, is_own)
+    entries = _foreground(result, pair, point, ax)
+    canvas.set_title(ax, _title(result, at, 2, said))
+    canvas.legend_below(ax, entries)
+    return ax
+
+
+def choose(result: Result, coordinates: Sequence[int | str] | None) -> list[int]:
+    """The one or two coordinates of a slice: those given, or the first that are not fixed."""
+    free = canvas.free(result)
+    if coordinates is None:
+        return free[:2] or [0]
+    places = canvas.chosen(result, coordinates)
+    if len(places) not in (1, 2):
+        raise ValueError(f"coordinates is {coordinates!r}; wanted one or two of them.")
+    for i in places:
+        if i not in free:
+            name = result.coordinate_names[i]
+            raise ValueError(f"{name!r} is fixed by its bounds at {result.x[i]:g}; choose coordinates that are not.")
+    return places
+
+
+# ---- two coordinates
+
+
+def draw_background(
+    result: Result,
+    fun: Callable[..., Any] | Objective | None,
+    pair: list[int],
+    point: Floats,
+    ax: Any,
+    resolution: int,
+    bar: bool,
+) -> str:
+    """Contours of the function, or of what is known of it; returns what they are, in words."""
+    from matplotlib.colors import BoundaryNorm
+    from matplotlib.tri import Triangulation
+
+    colours = "Greys_r" if result.maximise else "Greys"  # good is light
+    if fun is not None:
+        sides = [np.linspace(low, high, resolution) for low, high in (ax.get_xlim(), ax.get_ylim())]
+        seen = slices.cut(result, fun, pair, point, sides)
+        places, values, said = seen.sides, np.ma.masked_invalid(seen.values.T), ""
+        draw_areas, draw_lines = ax.contourf, ax.contour
+    else:
+        points, known = slices.seen(result) if len(result.x) == 2 else (np.zeros((0, 2)), np.zeros(0))
+        if not len(points) or np.linalg.matrix_rank(points - points[0]) < 2:
+            return "no contours: pass fun to draw them"
+        places, values = (Triangulation(*points[:, pair].T),), np.ma.masked_invalid(known)
+        said = f"contours between {len(points)} points that launches went through"
+        draw_areas, draw_lines = ax.tricontourf, ax.tricontour
+    levels = slices.levels(values.compressed(), result.maximise)
+    if len(levels) < 2:
+        return said or "the slice is level"
+    norm = BoundaryNorm(levels, 256)
+    area = draw_areas(*places, values, levels=levels, norm=norm, cmap=colours, alpha=0.45, zorder=0)
+    draw_lines(*places, values, levels=levels, colors="0.6", linewidths=0.4, linestyles="solid", zorder=1)
+    if bar:
+        ticks = levels[np.linspace(0, len(levels) - 1, _FEW_TICKS).astype(int)]
+        shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, format="%.4g", shrink=0.7, pad=0.02, label="value")
+        shown.ax.tick_params(labelsize=canvas.SMALL)
+    return said
+
+
+def _foreground(result: Result, pair: list[int], point: Floats, ax: Any) -> list[Any]:
+    """Paths, ellipses and modes; returns entries of a legend."""
+    from matplotlib.lines import Line2D
+
+    trail = Line2D([], [], color=canvas.PATH, linewidth=1.0, marker=".", markersize=4.0)
+    extra = []
+    if result.trace is not None and _draw_means(result, pair, ax):
+        trail.set_label("annealed components")
+        extra.append(trail)
+    elif marks.draw_paths(result, pair, ax):
+        trail.set_label("launches")
+        extra.append(trail)
+    is_off = _is_off(result, pair, point)
+    if marks.draw_ellipses(result, pair, ax, is_off):
+        text = f"2 s.d. at temperature {result.temperature:.2g}"
+        extra.append(Line2D([], [], color=canvas.REFERENCE, linewidth=1.0, label=text))
+    entries = marks.draw_modes(result, pair, ax, is_off)
+    if is_off.any():
+        extra.append(_beside())
+    if not result.modes and np.isfinite(result.x).all():
+        star: dict[str, Any] = {"linestyle": "none", "marker": "*", "color": canvas.GLOBAL, "markersize": 12.0}
+        ax.plot(*result.x[pair], **star, zorder=6)
+        entries = [Line2D([], [], **star, label="best point; no mode was found")]
+    return entries + extra
+
+
+def _draw_means(result: Result, pair: list[int], ax: Any) -> bool:
+    """Where the means of components went, run by run; whether any was drawn."""
+    trace = result.trace
+    assert trace is not None
+    drawn = 0
+    for frames in trace.runs:
+        means = np.stack([trace.means[i] for i in frames])
+        drawn += means.shape[1]
+        if drawn > max(_MOST_MEANS, means.shape[1]):
+            break
+        for k in range(means.shape[1]):
+            line = marks.broken(result, means[:, k])[:, pair]
+            ax.plot(*line.T, color=canvas.PATH, linewidth=0.8, alpha=0.6, zorder=2)
+            ax.plot(*line[0], marker=".", markersize=3.0, color=canvas.PATH, alpha=0.6, zorder=2)
+    return len(trace) > 0
+
+
+def _beside() -> Any:
+    """The entry of the legend for modes that are not on the slice."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none", marker="o", alpha=0.35, color=canvas.REFERENCE, label="beside the slice")
+
+
+def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]:
+    """Which modes are beside the slice, (J,)."""
+    others = [i for i in range(len(result.x)) if i not in pair]
+    if not others or not result.modes:
+        return np.zeros(len(result.modes), bool)
+    width = np.array([np.ptp(canvas.limits(result, i)) for i in others])
+    apart = np.array([np.abs(mode.x[others] - point[others]) / width for mode in result.modes])
+    return np.asarray((apart > _ON_SLICE).any(axis=1))
+
+
+def _title(result: Result, at: Any, shown: int, background: str) -> str:
+    """What was found, where the slice is, and what stands in for the function."""
+    ordinary = "maximum" if result.maximise else "minimum"
+    found = counted(len(result.modes), ordinary, ordinary[:-2] + "a")
+    parts = [f"{found} in {counted(result.nfev, 'evaluation')}"]
+    if len(canvas.free(result)) > shown:
+        best = "the best mode" if result.modes else "the best point"
+        is_rank = isinstance(at, (int, np.integer))
+        parts.append(f"slice through {best if at is None else f'mode {at}' if is_rank else 'the point given'}")
+    return "; ".join([*parts, background] if background else parts)
+
+
+# ---- one coordinate
+
+
+def _line(result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int) -> Any:
+    """The function along one coordinate, or the values that launches saw there."""
+    from matplotlib.lines import Line2D
+
+    ax, point = canvas.axes_or_new(ax, _LINE_SIZE), slices.through(result, at)
+    low, high = canvas.limits(result, i)
+    entries = []
+    if fun is not None:
+        seen = slices.cut(result, fun, [i], point, [np.linspace(low, high, resolution)])
+        ax.plot(seen.sides[0], seen.values, color="0.4", linewidth=1.2, zorder=1)
+    if fun is None or len(result.x) == 1:
+        style: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4.0, "color": canvas.PATH}
+        if len(result.paths.points):
+            ax.plot(result.paths.points[:, i], result.paths.values, **style, alpha=0.5, zorder=2)
+            entries.append(Line2D([], [], **style, label="where launches were"))
+    off = _is_off(result, [i], point)
+    for rank, mode in reversed(list(enumerate(result.modes, 1))):
+        look = marks.appearance(mode) | {"alpha": 0.35 if off[rank - 1] else 1.0}
+        ax.plot(mode.x[i], mode.fun, **look, markersize=13.0, clip_on=False, zorder=5)
+        colour = "white" if mode.is_global else canvas.LOCAL
+        ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
+                    zorder=6)  # fmt: skip
+    ax.set(xlim=(low, high), xlabel=canvas.labels(result)[i], ylabel="value")
+    canvas.set_title(ax, _title(result, at, 1, "" if fun is not None else "no curve: pass fun to draw it"))
+    if off.any():
+        entries.append(_beside())
+    canvas.legend_below(ax, marks.legend_of(result.modes) + entries)
+    return ax

@@ -1,0 +1,87 @@
+"""Which plots the report page has, and what is said of each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from allmodes.modes.coverage import counted
+from allmodes.result import Result
+
+_MANY = 40  # modes beyond which ranks are not written on the points
+_PAIRED = 4  # coordinates that are drawn against each other, at most
+
+
+class Figure(NamedTuple):
+    """A plot: its key in the script, its heading, what one sees who cannot see it, and how to read it."""
+
+    key: str
+    heading: str
+    alternative: str
+    caption: str
+
+
+def of(result: Result, data: dict[str, Any]) -> list[Figure]:
+    """The plots that make sense for this result."""
+    found = counted(len(result.modes), "mode")
+    is_empty = not (result.modes or data["paths"] or data["slices"] or np.isfinite(result.x).all())
+    figures = [] if is_empty else [_slice(result, data)]
+    if not result.modes:
+        return [*figures, *_course(result, data)]
+    if len(result.x) > 2:
+        which = f"The {_PAIRED} coordinates in which the modes differ most. " if len(result.x) > _PAIRED else ""
+        figures.append(
+            Figure("pairs", "Pairs of coordinates", f"{found}, by every pair of coordinates.",
+                   f"{which}A click on a point shows its pair in the slice.")
+        )  # fmt: skip
+    figures.append(
+        Figure("modes", "Values, weights and flatness", f"Values, weights and flatness of {found}, by rank.",
+               "By rank, best first. Flat modes, whose flatness is infinite, have no bar there.")
+    )  # fmt: skip
+    if len(result.x) > 1:
+        figures.append(
+            Figure("parallel", "Parallel coordinates", f"{found}, a line each over all coordinates.",
+                   "Every line is a mode; each coordinate runs from its lower to its upper bound (where there is none: "
+                   "around the modes). Blue lines are better, yellow ones worse.")
+        )  # fmt: skip
+    return [*figures, *_course(result, data)]
+
+
+def _slice(result: Result, data: dict[str, Any]) -> Figure:
+    if len(result.x) == 1:
+        curve = " The line is the function." if data["slices"] else ""
+        return Figure("slice", "Landscape", "Values of the modes against the coordinate.",
+                      f"Blue and filled: global; orange and hollow: local.{curve}")  # fmt: skip
+    parts = ["Blue and filled: global; orange and hollow: local."] if result.modes else []
+    if not result.modes or not np.array_equal(result.x, result.modes[0].x):
+        parts.append("Green cross: the best point evaluated.")
+    if 0 < len(result.modes) <= _MANY:
+        parts.append("Numbers are ranks.")
+    if data["covariances"]:
+        parts.append("Ellipses: two standard deviations of the mixture at the temperature of the weights.")
+    if data["paths"]:
+        whose = "launches" if result.trace is None else "annealed components"
+        parts.append(f"Thin lines: ways of {whose}.")
+    if data["slices"]:
+        through = "" if len(result.x) == 2 else " on the plane through the best point"
+        parts.append(f"The greyer, the worse the function{through}.")
+    if len(result.x) > 2:
+        parts.append("Pale modes are beside that plane.")
+    return Figure("slice", "Landscape", "Modes in the plane of two coordinates.", " ".join(parts))
+
+
+def _course(result: Result, data: dict[str, Any]) -> list[Figure]:
+    """How the search went."""
+    figures = []
+    if len(result.history):
+        figures.append(
+            Figure("convergence", "Convergence", "Modes found and best value against evaluations.",
+                   "Modes found and best value as the evaluations went on.")
+        )  # fmt: skip
+    if data["trace"]:
+        figures.append(
+            Figure("weights", "Annealing", "Weights of the components and temperature against evaluations.",
+                   "Weights of the components and the temperature, one run of annealing after the other.")
+        )  # fmt: skip
+    return figures

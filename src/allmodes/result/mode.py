@@ -1,0 +1,72 @@
+"""One optimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.storage import stored
+
+_SHOWN_COORDINATES = 4  # of a single point
+
+Floats = NDArray[np.float64]
+
+
+@stored
+@dataclass(frozen=True, repr=False, eq=False)
+class Mode:
+    """One optimum. Values and derivatives are of the user's function in the user's coordinates.
+
+    Attributes:
+        x: where it is, (d,).
+        fun: the value there.
+        kind: "minimum" (or "maximum"), "boundary" when a bound holds it, "flat" when it is degenerate, or "unverified".
+        is_global: whether its value is the best one found, up to the tolerance of the search.
+        gradient_norm: length of the gradient, along the coordinates that no bound holds.
+        hessian: (d, d), NaN where it is not known.
+        eigenvalues: of its block for the coordinates that no bound holds.
+        curvature_from: where the Hessian comes from: "derivatives", "differences" or "component".
+        flatness: zeta, see `allmodes.modes.laplace.flatness`; infinite for a degenerate mode, NaN if it is not known.
+        weight: share of this mode in the Gibbs measure at the temperature that the result states.
+        hits: launches that ended here.
+        found_at: evaluations made when it was found.
+        standard_error: of the value, for noisy functions.
+        active: coordinates that sit at a bound.
+    """
+
+    x: Floats
+    fun: float
+    kind: str
+    is_global: bool
+    gradient_norm: float
+    hessian: Floats
+    eigenvalues: Floats
+    curvature_from: str
+    flatness: float
+    weight: float
+    hits: int
+    found_at: int
+    standard_error: float | None = None
+    active: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Mode({self.fun:.6g} at {point_text(self.x)}, {self.kind}{', global' if self.is_global else ''})"
+
+
+def best_of(modes: Sequence[Mode], x: Floats | None, fun: float | None, d: int) -> tuple[Floats, float]:
+    """`x` and `fun` of a Result: those of the first mode or, without modes, the best point given, or NaN."""
+    if modes:
+        return modes[0].x, modes[0].fun
+    if x is None or fun is None:
+        return np.full(d, np.nan), math.nan
+    return x, float(fun)
+
+
+def point_text(x: Floats) -> str:
+    """A point in a few characters."""
+    shown = [f"{entry:.5g}" for entry in x[:_SHOWN_COORDINATES]]
+    return f"[{', '.join(shown)}{', ...' if len(x) > _SHOWN_COORDINATES else ''}]"

@@ -1,0 +1,146 @@
+"""What a search returns: the modes it found, how it went, and how much may be missing."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes import storage
+from allmodes.mixture import Mixture
+from allmodes.modes.coverage import Coverage
+from allmodes.result.history import History
+from allmodes.result.mode import Mode
+from allmodes.result.paths import Paths
+from allmodes.result.table import text_of
+from allmodes.result.trace import AnnealingTrace
+from allmodes.status import Status
+from allmodes.storage import stored
+
+_PLOTS = "allmodes.report.accessor"  # a higher layer: found by name when it is asked for
+_PAGE = "allmodes.report.page"  # likewise
+
+Floats = NDArray[np.float64]
+
+
+@stored
+@dataclass(frozen=True, repr=False, eq=False)
+class Result:
+    """All modes found. Has what `scipy.optimize.OptimizeResult` has, read as attributes or as from a dict.
+
+    Attributes:
+        x, fun: of the best mode, or of the best point evaluated if that is better or there is no mode.
+        success, status, message: how the search ended; the message says what was done and why.
+        nfev, njev, nhev: points at which the function, its gradient and its Hessian were evaluated.
+        nit: rounds.
+        modes: best first.
+        coverage: the chance that another launch finds a new mode.
+        temperature: of the weights of the modes.
+        nfail, failures: evaluations that failed, and (point, kind, text) of some of them.
+        history: evaluations, best value and number of modes as the search went on.
+        mixture: the modes as Gaussian components in the user's coordinates, or None.
+        method: what ran.
+        names: of the coordinates.
+        maximise: whether large values are good.
+        bounds: (D, 2), infinite where open; None if they are not known.
+        settings: what was asked for, as plain data that JSON can hold: with the function, the bounds and the names
+            enough to search again. "budget" is the number of evaluations that were allowed.
+        versions: of allmodes, python, numpy and scipy.
+        seconds: that the search took, over all its parts if it was resumed.
+        paths: where some of the launches went.
+        trace: some of the mixtures that annealing went through; None if nothing was annealed.
+    """
+
+    x: Floats
+    fun: float
+    success: bool
+    status: Status
+    message: str
+    nfev: int
+    njev: int
+    nhev: int
+    nit: int
+    modes: tuple[Mode, ...]
+    coverage: Coverage
+    temperature: float
+    nfail: int
+    failures: tuple[Any, ...]
+    history: History
+    mixture: Mixture | None
+    method: str
+    names: tuple[str, ...] = ()
+    maximise: bool = False
+    bounds: Floats | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    paths: Paths = field(default_factory=Paths)
+    trace: AnnealingTrace | None = None
+
+    # ---- as a dict
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of all there is."""
+        return tuple(entry.name for entry in fields(self))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.keys()
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self.keys():
+            raise KeyError(f"a Result has no {key!r}; it has {', '.join(self.keys())}")
+        return getattr(self, key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return getattr(self, key) if key in self.keys() else default
+
+    # ---- elsewhere
+
+    def to_dataframe(self) -> Any:
+        """One row per mode, as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_dataframe needs pandas: pip install allmodes[dataframe]") from error
+        columns = ["fun", "kind", "is_global", "weight", "flatness", "gradient_norm", "hits", "found_at"]
+        rows = [[*(getattr(mode, name) for name in columns), *mode.x] for mode in self.modes]
+        return pd.DataFrame(rows, columns=[*columns, *self.coordinate_names])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one npz file, without pickle."""
+        storage.save(path, self, kind="result", note=f"{self.method}: {len(self.modes)} modes")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Result:
+        """Read what `save` wrote."""
+        result = storage.load(path, kind="result")
+        if not isinstance(result, cls):
+            raise ValueError(f"{os.fspath(path)} holds a {type(result).__name__}; a Result was wanted.")
+        return result
+
+    # ---- for people
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """`names`, or x0, x1, ... where there are none."""
+        return self.names or tuple(f"x{i}" for i in range(len(self.x)))
+
+    @property
+    def plot(self) -> Any:
+        """Pictures: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`."""
+        return importlib.import_module(_PLOTS).Plots(self)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
+        """Write a page to look at in a browser, one HTML file; `fun` and `title` as in `report.page.write_report`."""
+        return importlib.import_module(_PAGE).write_report(self, path, **options)
+
+    def __repr__(self) -> str:
+        return text_of(self)

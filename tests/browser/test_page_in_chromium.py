@@ -1,0 +1,351 @@
+"""The report page in a real browser: it draws, sorts, zooms and prints, and stays silent and alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import chromium
+import numpy as np
+import pytest
+
+from allmodes import find_minima
+from allmodes.report.page import write_report
+
+pytest.importorskip("jinja2")
+pytest.importorskip("plotly")
+if chromium.find() is None:
+    pytest.skip("Chromium not found", allow_module_level=True)  # said again in the last line of the tests
+
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "</script><img src=x onerror=\"window.hacked = 2\">",
+    "<a href='javascript:window.hacked = 3'>link</a><b>bold</b> &lt;i&gt; %{x} " + "long " * 40,
+)  # fmt: skip
+NOISE = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded", "Page.javascriptDialogOpening")
+POINTS = "#plot-slice .scatterlayer .trace:last-child .points path"
+HOVER = "document.querySelector('#plot-{} .hoverlayer .hovertext')"
+
+
+def himmelblau(x):
+    return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2 + (x[2:] ** 2).sum()
+
+
+def failing(x):
+    if x[0] > 4.0:
+        raise ValueError(HOSTILE[1])
+    return himmelblau(x)
+
+
+@pytest.fixture(scope="module")
+def results():
+    plain = find_minima(himmelblau, [(-6, 6)] * 2, rng=0, names=["alpha", "beta"], maxfev=1500)
+    hostile = find_minima(failing, [(-6, 6)] * 3, rng=0, names=HOSTILE, on_error="nan", maxfev=1500)
+    annealed = find_minima(himmelblau, [(-6, 6)] * 2, rng=0, method="anneal", maxfev=2500)
+    rng = np.random.default_rng(0)
+    many = tuple(
+        replace(
+            plain.modes[k % 4], x=rng.uniform(-6, 6, 12), fun=float(k), is_global=k < 2, flatness=[1.0, np.inf][k % 2]
+        )
+        for k in range(300)
+    )
+    bounds = np.tile([-np.inf, np.inf], (12, 1))
+    no_paths = type(plain.paths)()
+    large = replace(plain, modes=many, x=many[0].x, mixture=None, names=(), paths=no_paths, bounds=bounds)
+    failed = find_minima(lambda x: np.nan, [(-6, 6)], rng=0)
+    return {"plain": plain, "hostile": hostile, "annealed": annealed, "large": large, "failed": failed}
+
+
+@pytest.fixture(scope="module")
+def addresses(results, tmp_path_factory):
+    """Of the pages, written to disk as a user has them."""
+    folder = tmp_path_factory.mktemp("pages")
+    functions = {"plain": himmelblau, "hostile": failing}
+    return {
+        name: write_report(result, folder / f"{name}.html", fun=functions.get(name), title=f"The {name} one").as_uri()
+        for name, result in results.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium.Chromium(chromium.find()) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def show(browser, addresses):
+    """Opens a page by its name, once: loading takes a second. What a test does there must not disturb the others."""
+    pages = {}
+
+    def opened(name, dark=False):
+        if (name, dark) not in pages:
+            pages[name, dark] = browser.open(addresses[name], dark=dark)
+        page = pages[name, dark]
+        page.send("Page.bringToFront")  # what is behind is not drawn
+        page.resize(1280, 900)
+        return page
+
+    yield opened
+    for (name, _), page in pages.items():
+        assert page.events(*NOISE) == [], name  # none of the tests made it complain
+        requests = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
+        assert requests == [addresses[name]]
+        page.close()
+
+
+def column(page, heading):
+    """The texts of a column of the table, from the top."""
+    return page.run(
+        "(() => { const place = [...document.querySelectorAll('.modes thead th')].findIndex((th) => "
+        f"th.textContent === '{heading}'); return [...document.querySelectorAll('.modes tbody tr')].map((row) => "
+        "row.cells[place].dataset.key); })()"
+    )
+
+
+def sorting(page, heading):
+    return page.run(
+        f"[...document.querySelectorAll('.modes thead th')].find((th) => th.textContent === '{heading}').ariaSort"
+    )
+
+
+def heading_at(page, heading):
+    number = page.run(
+        f"[...document.querySelectorAll('.modes thead th')].findIndex((th) => th.textContent === '{heading}')"
+    )
+    return page.middle(f".modes thead th:nth-child({number + 1}) button")
+
+
+# ---- it loads, alone and without a word
+
+
+@pytest.mark.parametrize(
+    ("name", "dark"),
+    [("plain", False), ("plain", True), ("hostile", False), ("annealed", False), ("large", False), ("failed", False)],
+)
+def test_it_loads_without_errors_or_requests(show, addresses, name, dark):
+    page = show(name, dark)
+    assert page.events(*NOISE) == []
+    requests = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
+    assert requests == [addresses[name]]
+    assert page.run("document.title") == f"The {name} one"
+    assert page.run("document.getElementById('trouble').hidden")
+    drawn = page.run("[...document.querySelectorAll('.plot')].map((plot) => plot.querySelectorAll('.main-svg').length)")
+    assert drawn
+    assert all(drawn)
+
+
+def test_an_error_would_be_seen(browser, tmp_path):
+    """The test above would pass if the browser told nothing."""
+    noisy = tmp_path / "noisy.html"
+    noisy.write_text("<html data-drawn='true'><img src='missing.png'><script>console.error('a'); nothing()</script>")
+    page = browser.open(noisy.as_uri())
+    page.wait("document.readyState === 'complete'")
+    assert all(page.events(kind) for kind in NOISE[:3])
+    requests = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
+    assert requests == [noisy.as_uri(), (tmp_path / "missing.png").as_uri()]
+    page.close()
+
+
+def test_the_dark_page_is_dark_and_its_plots_can_be_read(show):
+    page = show("plain", dark=True)
+    back, text, label = page.run(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,"
+        "getComputedStyle(document.querySelector('#plot-slice .xtick text')).fill]"
+    )
+    brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (back, text, label)]
+    assert brightness[0] < 120
+    assert min(brightness[1:]) > 600
+
+
+@pytest.mark.parametrize("name", ["plain", "hostile", "large", "failed", "annealed"])
+def test_nothing_is_wider_than_a_phone(show, name):
+    page = show(name)
+    page.resize(375, 700)
+    svg = "document.querySelector('.main-svg')"
+    page.wait(f"innerWidth === 375 && {svg}.getBoundingClientRect().width < 375")  # plots follow a little later
+    assert page.run("document.documentElement.scrollWidth") == 375
+    wide = page.run(
+        "[...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroller, pre, .plot, .hidden') && "
+        "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))"
+    )
+    assert wide == []
+    page.wait("[...document.querySelectorAll('.main-svg')].every((e) => e.getBoundingClientRect().right <= innerWidth)")
+
+
+# ---- the table
+
+
+def test_the_table_sorts_by_a_click_and_back(show, results):
+    page = show("plain")
+    page.click(*heading_at(page, "weight"))
+    weights = [mode.weight for mode in results["plain"].modes]
+    assert [float(key) for key in column(page, "weight")] == sorted(weights)
+    assert (sorting(page, "weight"), sorting(page, "rank")) == ("ascending", "none")
+    page.click(*heading_at(page, "weight"))
+    assert [float(key) for key in column(page, "weight")] == sorted(weights, reverse=True)
+    assert sorting(page, "weight") == "descending"
+    assert "weight" in page.run("document.getElementById('sorted').textContent")
+
+
+def test_the_table_sorts_by_the_keyboard(show, results):
+    page = show("plain")
+    page.run("document.querySelectorAll('.modes thead button')[1].focus()")
+    page.press("Tab", 9)
+    assert page.run("document.activeElement.textContent") == "kind"
+    page.press("Tab", 9)
+    page.press("Tab", 9)
+    page.press("Enter", 13)
+    assert [float(key) for key in column(page, "flatness")] == sorted(mode.flatness for mode in results["plain"].modes)
+
+
+def test_numbers_sort_as_numbers_and_infinity_comes_last(show, results):
+    page = show("large")
+    page.click(*heading_at(page, "value"))
+    page.click(*heading_at(page, "value"))
+    assert [float(key) for key in column(page, "value")] == [float(k) for k in reversed(range(300))]
+    page.click(*heading_at(page, "flatness"))
+    assert column(page, "flatness") == ["1.0"] * 150 + ["inf"] * 150
+
+
+# ---- the plots
+
+
+def test_hovering_shows_the_coordinates_of_a_mode(show, results):
+    page = show("plain")
+    page.point_at(*page.middle(POINTS))
+    page.wait(HOVER.format("slice") + "?.textContent.startsWith('mode')")
+    said = page.run(HOVER.format("slice") + ".textContent").replace("−", "-")
+    rank = int(re.search(r"mode (\d)", said)[1])
+    mode = results["plain"].modes[rank - 1]
+    assert float(re.search(r"alpha = (-?[\d.]+?)(?=beta)", said)[1]) == pytest.approx(mode.x[0], rel=1e-4)
+    assert float(re.search(r"beta = (-?[\d.]+)(?=weight)", said)[1]) == pytest.approx(mode.x[1], rel=1e-4)
+
+
+def test_hovering_over_the_landscape_shows_the_function(show):
+    page = show("plain")
+    x, y = page.middle("#plot-slice .plotly .nsewdrag")
+    page.point_at(x + 40, y + 15)
+    page.wait(HOVER.format("slice") + "?.textContent.startsWith('value')")
+    said = page.run(HOVER.format("slice") + ".textContent").replace("−", "-")
+    value, alpha, beta = re.fullmatch(r"value (.+)alpha = (.+)beta = (.+)", said).groups()
+    assert float(value) == pytest.approx(himmelblau(np.array([float(alpha), float(beta)])), rel=1e-3)
+
+
+@pytest.mark.parametrize("key", ["modes", "parallel", "convergence"])
+def test_hovering_works_in_every_plot(show, key):
+    page = show("plain")
+    selector = f"#plot-{key} .point path" if key == "modes" else f"#plot-{key} .points path"
+    page.point_at(*page.middle(selector))
+    page.wait(HOVER.format(key))
+
+
+def test_dragging_zooms_and_a_button_goes_back(show):
+    page = show("plain")
+    before = page.run("document.getElementById('plot-slice').layout.xaxis.range")
+    x, y = page.middle("#plot-slice .plotly .nsewdrag")
+    page.drag(x - 60, y - 60, x + 60, y + 60)
+    page.wait(f"document.getElementById('plot-slice').layout.xaxis.range[0] > {before[0]} + 1")
+    inside = page.run("document.getElementById('plot-slice').layout.xaxis.range")
+    assert before[0] < inside[0] < inside[1] < before[1]
+    page.click(*page.middle("#plot-slice .modebar-btn[data-title='Reset axes']"))
+    page.wait(f"document.getElementById('plot-slice').layout.xaxis.range[0] === {before[0]}")
+
+
+def pick(page, which, option):
+    """Choose from a list as a hand does: by the keyboard."""
+    page.run(
+        f"(() => {{ const list = document.getElementById('{which}'); list.selectedIndex = {option};"
+        "list.dispatchEvent(new Event('change', {bubbles: true})); })()"
+    )
+
+
+def shown(page):
+    return page.run(
+        "(() => { const plot = document.getElementById('plot-slice'), last = plot.data.at(-1); return "
+        "[plot.layout.xaxis.title.text, plot.layout.yaxis.title.text, Array.from(last.x), Array.from(last.y)]; })()"
+    )
+
+
+def test_another_pair_of_coordinates_is_another_plot(show, results):
+    page = show("large")
+    assert shown(page)[:2] == ["x0", "x1"]
+    pick(page, "across", 5)
+    across, up, x, y = shown(page)
+    best = results["large"].modes[0].x
+    assert (across, up) == ("x5", "x1")
+    assert (x[-1], y[-1]) == pytest.approx((best[5], best[1]))
+    pick(page, "up", 5)  # never a coordinate against itself: the two change places
+    assert shown(page)[:2] == ["x1", "x5"]
+    assert page.run("[across.value, up.value]") == ["1", "5"]
+    pick(page, "up", 12)
+    assert shown(page)[1] == "value"
+
+
+def test_a_click_in_the_pairs_shows_that_pair(show):
+    page = show("hostile")
+    before = shown(page)[:2]
+    page.click(*page.middle("#plot-pairs .subplot.x3y3 .points path"))
+    page.wait("document.getElementById('across').value === '1'")
+    assert page.run("[across.value, up.value]") == ["1", "2"]
+    assert shown(page)[:2] != before
+    pick(page, "across", 0)
+    pick(page, "up", 1)
+
+
+# ---- what the user wrote
+
+
+def test_hostile_names_stay_text(show):
+    page = show("hostile")
+    page.point_at(*page.middle(POINTS))
+    page.wait(HOVER.format("slice"))
+    said = page.run(HOVER.format("slice") + ".textContent")
+    assert "<script>window.hacked…" in said
+    assert "</script><img src=x o…" in said
+    for option in (1, 2):
+        pick(page, "across", option)
+    titles = page.run("[...document.querySelectorAll('#plot-slice .infolayer text')].map((text) => text.textContent)")
+    assert any(text.startswith("<a href='javascript:") for text in titles)
+    assert page.run("typeof window.hacked") == "undefined"
+    assert page.run("document.querySelectorAll('img, svg a, .plot b, bdi *').length") == 0
+    assert page.run("document.querySelectorAll('script').length") == 4  # three of the page, and plotly.js unpacked
+    assert page.events(*NOISE) == []
+
+
+# ---- paper
+
+
+def pages_of(pdf):
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
+
+
+@pytest.mark.parametrize(("name", "fewest", "most"), [("plain", 3, 5), ("hostile", 3, 7), ("large", 20, 45)])
+def test_it_prints(show, name, fewest, most):
+    page = show(name)
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert len(pdf) > 20_000
+    assert fewest <= pages_of(pdf) <= most
+    assert page.run("document.querySelector('details').open") is False  # as before
+    assert page.run("document.querySelectorAll('.main-svg[viewBox]').length") == 0
+    assert page.events(*NOISE) == []
+
+
+def test_what_is_printed_fits_the_page(show):
+    """The layout of paper, looked at on a screen as wide as an A4 page between its margins."""
+    page = show("large")
+    page.resize(703, 1000)
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run("document.documentElement.scrollWidth") == 703
+    wide = page.run(
+        "[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && "
+        "!e.closest('.hidden, .main-svg')).length"
+    )
+    assert wide == 0
+    assert page.run("[...document.querySelectorAll('details')].every((part) => part.open)")
+    assert page.run("getComputedStyle(document.querySelector('.modebar')).display") == "none"
+    assert page.run("getComputedStyle(document.querySelector('.scroller')).maxHeight") == "none"
+    page.run("dispatchEvent(new Event('afterprint'))")
+    page.send("Emulation.setEmulatedMedia", media="")

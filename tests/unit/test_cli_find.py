@@ -1,0 +1,191 @@
+"""`allmodes find`: what is printed and what is written."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_cases import BOUNDS, MINIMA, MODEL, find, place, run, values, written
+
+from allmodes import Result, find_minima
+from allmodes.progress import Progress, progress_of
+
+pytestmark = pytest.mark.usefixtures("place")
+__all__ = ["place"]
+
+
+class TestFind:
+    def test_prints_a_table_and_writes_the_result(self):
+        shown = find("energy", "--out", "run", "--names", "width,height")
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout.startswith("4 minima (1 global) of clis_model.py:energy, ")
+        assert "width" in shown.stdout
+        assert max(map(len, shown.output.splitlines())) <= 80
+        assert values("run") == pytest.approx(MINIMA, abs=1e-4)
+        result = Result.load("run/result.npz")
+        assert [mode.fun for mode in result.modes] == values("run")
+        assert result.settings["function"] == f"{Path.cwd()}/clis_model.py:energy"
+        assert "searching clis_model.py:energy, seed 1, in run" in shown.stderr
+        assert "\x1b" not in shown.output
+
+    def test_has_all_the_settings(self):
+        words = ["--modes", "global", "--method", "launch", "--n-modes", "1", "--max-time", "60", "--max-evaluations",
+                 "5e3", "--on-error", "nan", "--x0", "1,1", "--x0", "2,2", "--xtol", "1e-5", "--temperature", "2",
+                 "--checkpoint-every", "5", "--periodic", "0"]  # fmt: skip
+        assert find("energy", "--out", "run", *words).exit_code == 0
+        settings = written("run")["settings"]
+        expected = {"target": "global", "method": "launch", "n_modes": 1, "maxtime": 60.0, "maxfev": 5000, "seed": 1,
+                    "on_error": "nan", "x0": [[1.0, 1.0], [2.0, 2.0]], "xtol": 1e-5, "periodic": [0],
+                    "options": {"temperature": 2.0, "checkpoint_every": 5.0}}  # fmt: skip
+        assert {key: settings[key] for key in expected} == expected
+
+    def test_same_seed_same_result_as_the_library(self):
+        find("energy", "--out", "run")
+        namespace = {}
+        exec(MODEL, namespace)
+        result = find_minima(namespace["energy"], [(-6, 6), (-6, 6)], rng=1)
+        assert values("run") == [mode.fun for mode in result.modes]
+        assert written("run")["nfev"] == result.nfev
+
+    @pytest.mark.parametrize(
+        ("function", "words"),
+        [
+            ("energy", ["--jac", "clis_model.py:gradient"]),
+            ("energy", ["--jac", "clis_model:gradient", "--hess", "2-point"]),
+            ("energy", ["--jac", "2-point"]),
+            ("both", ["--jac", "true"]),
+            ("batch", ["--vectorized"]),
+            ("energy", ["--workers", "2", "--max-evaluations", "2000"]),
+        ],
+    )
+    def test_ways_to_call_a_function(self, function, words):
+        assert find(function, "--out", "run", *words).exit_code == 0
+        assert values("run") == pytest.approx(MINIMA, abs=1e-4)
+
+    def test_maxima(self):
+        shown = find("upside_down", "--maximise", "--out", "run")
+        assert "4 maxima" in shown.stdout
+        assert values("run") == pytest.approx([-value for value in MINIMA], abs=1e-4)
+
+    def test_problems_bring_bounds_sign_and_derivatives(self):
+        shown = run("find", "vincent", "--dimension", "1", "--seed", "0", "--out", "run")
+        assert "6 maxima (6 global) of vincent" in shown.stdout
+        assert written("run")["njev"] > 0
+        run("find", "himmelblau", "--seed", "0", "--out", "plain", "--jac", "2-point", "--bounds", "0:6,0:6")
+        assert written("plain")["njev"] == 0
+        assert np.round(written("plain")["modes"][0]["x"], 3).tolist() == [3.0, 2.0]
+
+    def test_a_file_of_settings_and_options_over_it(self):
+        Path("run.toml").write_text(
+            'target = "clis_model.py:energy"\nbounds = [[-6, 6], [-6, 6]]\nseed = 1\nout = "run"\nn_modes = 2\n'
+        )
+        assert run("find", "run.toml", "--n-modes", "1").exit_code == 0
+        assert written("run")["settings"]["n_modes"] == 1
+        assert written("run")["settings"]["seed"] == 1
+
+    def test_directories_without_a_name_get_one(self):
+        for name in ("allmodes-clis_model-energy", "allmodes-clis_model-energy-2"):
+            find("energy", "--n-modes", "1")
+            assert values(name)
+
+    def test_a_result_is_not_replaced_unless_that_is_wanted(self):
+        find("energy", "--out", "run", "--n-modes", "1")
+        before = Path("run/result.json").read_text()
+        shown = find("energy", "--out", "run", "--n-modes", "2")
+        assert shown.exit_code == 2
+        assert "run holds a result." in shown.stderr
+        assert all(word in " ".join(shown.stderr.split()) for word in ("show run", "resume run", "--force", "--out"))
+        assert Path("run/result.json").read_text() == before
+        assert find("energy", "--out", "run", "--n-modes", "2", "--force").exit_code == 0
+        assert len(values("run")) >= 2
+
+    def test_no_mode_ends_with_1(self):
+        shown = find("energy", "--out", "run", "--max-evaluations", "5")
+        assert shown.exit_code == 1
+        assert "no minimum of clis_model.py:energy, 5 evaluations" in shown.stdout
+        assert "(--max-evaluations)" in shown.stdout
+        assert "maxfev" not in shown.stdout
+        assert written("run")["modes"] == []
+
+    def test_many_coordinates_and_modes_fit(self):
+        words = ["--seed", "0", "--max-evaluations", "3000", "--out", "run"]
+        shown = run("find", "styblinski-tang", "--dimension", "8", "--names", ",".join("abcdefgh"), *words)
+        lines = shown.stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert lines[1].endswith("...")
+        assert any(line.startswith("... and ") for line in lines)
+        assert "* global" in run("show", "run").stdout
+        assert len(run("show", "run", "--all").stdout.splitlines()) > len(lines) - 1
+
+    def test_the_report(self):
+        pytest.importorskip("plotly")
+        shown = run("find", "himmelblau", "--report", "--out", "run", "--n-modes", "1")
+        assert shown.exit_code == 0
+        assert "report.html" in shown.stderr
+        assert "<html" in Path("run/report.html").read_text(encoding="utf-8")
+
+    def test_the_report_is_asked_for_before_the_search(self, monkeypatch):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        shown = run("find", "himmelblau", "--report", "--out", "run")
+        assert (shown.exit_code, "allmodes[report]" in shown.stderr) == (2, True)
+        assert not Path("run/result.npz").exists()
+
+
+class TestJson:
+    def test_is_all_there_is_on_stdout(self, place):
+        """In a process, for what C code and child processes print does not pass through Python."""
+        command = [
+            sys.executable,
+            "-m",
+            "allmodes.cli",
+            "find",
+            "clis_model.py:talks",
+            *BOUNDS,
+            "--seed",
+            "1",
+            "--json",
+        ]
+        done = subprocess.run([*command, "--max-evaluations", "200"], capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout)
+        assert found["nfev"] == 200
+        assert "hello from Python" in done.stderr
+        assert "hello from C" in done.stderr
+        assert sorted(path.name for path in place.iterdir() if "pycache" not in path.name) == ["clis_model.py"]
+
+    def test_is_what_is_written(self):
+        shown = find("energy", "--out", "run", "--json")
+        assert json.loads(shown.stdout) == written("run")
+        assert json.loads(run("show", "run", "--json").stdout) == written("run")
+
+    def test_wants_a_directory_for_a_report(self):
+        shown = find("energy", "--json", "--report")
+        assert (shown.exit_code, "--out DIR" in shown.stderr) == (2, True)
+
+
+class TestWatching:
+    def test_a_function_sees_every_piece(self):
+        seen = []
+        result = find_minima(lambda x: (x[0] ** 2 - 1) ** 2, [(-2, 2)], rng=0, progress=seen.append)
+        assert all(isinstance(progress, Progress) for progress in seen)
+        assert seen[-1].nfev == result.nfev
+        assert seen[-1].modes == len(result.modes) == 2
+        assert seen[-1].best == pytest.approx(0.0, abs=1e-9)
+        assert {progress.temperature for progress in seen} == {None}
+
+    def test_the_temperature_of_annealing_falls(self):
+        seen = []
+        find_minima(
+            lambda x: 8.0 * (x[0] ** 2 - 1) ** 2, [(-2, 2)], rng=0, method="anneal", maxfev=3000, progress=seen.append
+        )
+        first = [progress.temperature for progress in seen if progress.temperature is not None]
+        assert first[0] > 1.0
+        assert first[0] > first[5] > first[10] > 0.0
+
+    def test_it_costs_no_result(self, monkeypatch):
+        from allmodes import ModeFinder
+
+        finder = ModeFinder([(-2, 2)], rng=0)
+        monkeypatch.setattr(ModeFinder, "result", property(lambda self: pytest.fail("built")))
+        assert progress_of(finder).nfev == 0
