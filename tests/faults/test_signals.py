@@ -117,11 +117,11 @@ def test_between_evaluations_it_waits_until_the_search_is_whole(number, tmp_path
     """In the middle of `tell` a search is neither the old nor the new one."""
     tell, told = Auto.tell, []
 
-    def interrupted(self, evaluation):
+    def interrupted(self, evaluation, ticket):
         told.append(None)
         if len(told) == 8:
             os.kill(os.getpid(), number)
-        tell(self, evaluation)
+        tell(self, evaluation, ticket)
 
     monkeypatch.setattr(Auto, "tell", interrupted)
     given = {**GIVEN, "checkpoint": tmp_path / "run.ckpt"}
@@ -147,8 +147,8 @@ def test_without_a_checkpoint_ctrl_c_waits_too_and_sigterm_is_left_alone(monkeyp
 def test_after_the_last_round_it_ends_the_search_all_the_same(tmp_path, monkeypatch):
     tell = Auto.tell
 
-    def interrupted(self, evaluation):
-        tell(self, evaluation)
+    def interrupted(self, evaluation, ticket):
+        tell(self, evaluation, ticket)
         if self.search.nfev == 30:
             os.kill(os.getpid(), signal.SIGTERM)
 
