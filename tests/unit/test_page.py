@@ -43,9 +43,10 @@ class Reader(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.elements, self.texts, self.open = [], {}, []
+        self.elements, self.open, self.pieces = [], [], {}
         self.feed(page)
         self.close()
+        self.texts = {name: "".join(some) for name, some in self.pieces.items()}
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
@@ -58,8 +59,8 @@ class Reader(HTMLParser):
         assert begun[0] == tag, f"</{tag}> ends <{begun[0]}>"
 
     def handle_data(self, data):
-        for _, name in self.open:
-            self.texts[name] = self.texts.get(name, "") + data
+        for name in {name for _, name in self.open}:
+            self.pieces.setdefault(name, []).append(data)
 
     def named(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
@@ -67,10 +68,6 @@ class Reader(HTMLParser):
     @property
     def data(self):
         return json.loads(self.texts["data"])
-
-    @property
-    def headings(self):
-        return self.texts["modes"]
 
 
 def wide(result, d):
