@@ -242,6 +242,7 @@ def test_only_the_two_scripts_of_the_page_may_run(result):
 @pytest.mark.parametrize("d", [1, 2, 3, 12, 60])
 def test_every_dimension(result, d):
     page = Reader(html(wide(result, d), fun=lambda x: float(x @ x)))
+    assert next(iter(page.data["slices"])) == ("0" if d == 1 else "0,1")
     assert len(page.named("select")) == (0 if d == 1 else 2)
     assert len(page.data["x"][0]) == d
     coordinates = [cell for cell in page.named("th") if cell.get("class") == "coordinate"]
@@ -340,6 +341,14 @@ def test_a_function_that_fails_in_the_picture_does_not_lose_the_page(result):
     values = np.array(Reader(html(result, fun=fun)).data["slices"]["0,1"]["value"])
     assert (values == "nan").mean() == pytest.approx(0.5, abs=0.02)
     assert Reader(html(result, fun=lambda: None)).data["slices"] == {}
+
+
+def test_a_function_that_takes_too_long_is_left_out(result, monkeypatch):
+    monkeypatch.setattr("allmodes.report.page.data._SECONDS", -1.0)
+    page = Reader(html(result, fun=himmelblau))
+    assert page.data["slices"] == {}
+    assert "takes so long" in page.texts["plots"]
+    assert "takes so long" not in Reader(html(result)).texts["plots"]
 
 
 def test_vectorized_functions_are_called_with_many_points(result):
