@@ -22,7 +22,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
     "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 30.0  # seconds for one answer, on a machine that does other things, too
+PATIENCE = 60.0  # seconds for one answer, on a machine that does other things, too
 _HIGH = 20  # file descriptors are moved above those that Chromium expects (3 and 4)
 
 

@@ -12,6 +12,7 @@ from allmodes import cli
 MODEL = """
 import os
 import signal
+import warnings
 
 import numpy as np
 
@@ -68,6 +69,11 @@ def nan(x):
 def talks(x):
     print("hello from Python")
     os.write(1, b"hello from C")
+    return energy(x)
+
+
+def warns(x):
+    warnings.warn("units are mixed")
     return energy(x)
 
 

@@ -10,6 +10,7 @@ import pytest
 from cli_cases import BOUNDS, MINIMA, MODEL, find, place, run, values, written
 
 from allmodes import Result, find_minima
+from allmodes.cli.progress import Watch
 from allmodes.progress import Progress, progress_of
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -189,3 +190,19 @@ class TestWatching:
         finder = ModeFinder([(-2, 2)], rng=0)
         monkeypatch.setattr(ModeFinder, "result", property(lambda self: pytest.fail("built")))
         assert progress_of(finder).nfev == 0
+
+    def test_a_log_gets_a_line_now_and_then(self, monkeypatch, capsys):
+        monkeypatch.setattr("allmodes.cli.progress._PLAIN_EVERY", 0.0)
+        found = Progress(1200, 30000, 4000.0, 1, float("nan"), None)
+        with Watch(is_quiet=False) as watch:
+            watch(found)
+        assert capsys.readouterr().err == "1200/30000 evaluations  1:06:40  1 mode\n"
+        with Watch(is_quiet=True) as watch:
+            watch(found)
+        assert capsys.readouterr().err == ""
+
+    def test_what_warns_is_told_in_a_line(self):
+        shown = find("warns", "--out", "run", "--max-evaluations", "50")
+        told = " ".join(shown.stderr.split())
+        assert "Warning: units are mixed (" in told
+        assert told.count("units are mixed") == 1

@@ -26,7 +26,7 @@ def run_python(code):
 def test_importing_the_package_imports_neither_jax_nor_matplotlib():
     loaded = set(run_python("import sys, allmodes; print(*sorted(sys.modules))"))
     assert {"allmodes", "allmodes.engine.anneal", "numpy"} <= loaded
-    heavy = {"jax", "jaxlib", "matplotlib", "pandas", "torch", "click", "rich", "cma", "ioh"}
+    heavy = {"jax", "jaxlib", "matplotlib", "pandas", "torch", "click", "rich", "cma", "ioh", "jinja2", "plotly"}
     assert not {name for name in loaded if name.split(".")[0] in heavy}
     assert "scipy.stats" not in loaded  # it takes longer than all the rest
 

@@ -43,9 +43,10 @@ class Reader(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.elements, self.texts, self.open = [], {}, []
+        self.elements, self.open, self.pieces = [], [], {}
         self.feed(page)
         self.close()
+        self.texts = {name: "".join(some) for name, some in self.pieces.items()}
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
@@ -58,8 +59,8 @@ class Reader(HTMLParser):
         assert begun[0] == tag, f"</{tag}> ends <{begun[0]}>"
 
     def handle_data(self, data):
-        for _, name in self.open:
-            self.texts[name] = self.texts.get(name, "") + data
+        for name in {name for _, name in self.open}:
+            self.pieces.setdefault(name, []).append(data)
 
     def named(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
@@ -67,10 +68,6 @@ class Reader(HTMLParser):
     @property
     def data(self):
         return json.loads(self.texts["data"])
-
-    @property
-    def headings(self):
-        return self.texts["modes"]
 
 
 def wide(result, d):
@@ -245,6 +242,7 @@ def test_only_the_two_scripts_of_the_page_may_run(result):
 @pytest.mark.parametrize("d", [1, 2, 3, 12, 60])
 def test_every_dimension(result, d):
     page = Reader(html(wide(result, d), fun=lambda x: float(x @ x)))
+    assert next(iter(page.data["slices"])) == ("0" if d == 1 else "0,1")
     assert len(page.named("select")) == (0 if d == 1 else 2)
     assert len(page.data["x"][0]) == d
     coordinates = [cell for cell in page.named("th") if cell.get("class") == "coordinate"]
@@ -343,6 +341,14 @@ def test_a_function_that_fails_in_the_picture_does_not_lose_the_page(result):
     values = np.array(Reader(html(result, fun=fun)).data["slices"]["0,1"]["value"])
     assert (values == "nan").mean() == pytest.approx(0.5, abs=0.02)
     assert Reader(html(result, fun=lambda: None)).data["slices"] == {}
+
+
+def test_a_function_that_takes_too_long_is_left_out(result, monkeypatch):
+    monkeypatch.setattr("allmodes.report.page.data._SECONDS", -1.0)
+    page = Reader(html(result, fun=himmelblau))
+    assert page.data["slices"] == {}
+    assert "takes so long" in page.texts["plots"]
+    assert "takes so long" not in Reader(html(result)).texts["plots"]
 
 
 def test_vectorized_functions_are_called_with_many_points(result):

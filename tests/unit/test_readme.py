@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+import allmodes
+
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
@@ -25,3 +27,11 @@ def test_the_readme_is_short_and_its_links_exist() -> None:
     links = re.findall(r"\]\((?!http)([^)]+)\)", README)
     assert links
     assert all((Path(__file__).parents[2] / link).exists() for link in links)
+
+
+def test_the_citations_name_this_version() -> None:
+    root = Path(__file__).parents[2]
+    for name, pattern in (("CITATION.cff", r"^version: (\S+)$"), ("docs/faq.md", r"version = \{(\S+)\}")):
+        found = re.findall(pattern, (root / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert found == [allmodes.__version__], name
+    assert f"## {allmodes.__version__} " in (root / "docs" / "changelog.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import click
 from allmodes.cli.console import output, say
 from allmodes.cli.directory import load_result
 from allmodes.cli.exits import Usage, fail
-from allmodes.cli.kinds import Listed
+from allmodes.cli.kinds import Listed, Whole
 from allmodes.cli.running import check_report
 from allmodes.cli.tables import is_unfinished, show_mode, show_result, title_of
 from allmodes.cli.targets import check_name, is_function, load
@@ -29,7 +29,7 @@ _RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Pa
 @click.command("show")
 @_RESULT
 @click.option("--all", "is_all", is_flag=True, help="All modes, not the first 20.")
-@click.option("--mode", "number", type=click.IntRange(1), help="Everything about one mode, by its number.")
+@click.option("--mode", "number", type=Whole(1), metavar="N", help="Everything about one mode, by its number.")
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON and nothing else.")
 def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -> None:
     """Print the modes of a result.
@@ -58,7 +58,7 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
 
 @click.command("plot")
 @_RESULT
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.option(
     "-o",
     "--output",
@@ -71,9 +71,9 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
 @click.option(
     "--coordinates", type=COORDINATES, metavar="A,B,...", help="By number or name (landscape, pairs, animate)."
 )
-@click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots per inch.")
+@click.option("--dpi", type=Whole(20), metavar="N", default=150, show_default=True, help="Dots per inch.")
 def plot_command(place: Path, kind: str, file: Path | None, target: str | None, coordinates: Any, dpi: int) -> None:
-    """Draw a result.
+    """Draw a result. KIND is one of
 
     \b
     landscape    modes in two coordinates, with contours of the function

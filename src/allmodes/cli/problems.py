@@ -9,6 +9,7 @@ import click
 
 from allmodes.cli.console import output, say, table, width_of, wrapped
 from allmodes.cli.exits import Usage
+from allmodes.cli.kinds import Whole
 from allmodes.cli.offers import Offered, problems
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _SHOWN = 20  # modes of a problem
 
 @click.command("problems", short_help="List the built-in problems, or show one.")
 @click.argument("name", required=False, type=Offered("name", problems))
-@click.option("--dimension", type=click.IntRange(1), help="Of the problem NAME, if it is there in several.")
+@click.option("--dimension", type=Whole(1), metavar="N", help="Of the problem NAME, if it is there in several.")
 def problems_command(name: str | None, dimension: int | None) -> None:
     """List the built-in problems, whose modes are known; with NAME, show one and where its modes are.
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from allmodes.cli.console import messages
 from allmodes.cli.exits import INTERRUPTED
+from allmodes.cli.kinds import Whole
 from allmodes.cli.offers import Offered, experiments
 
 _WRITTEN = (".csv", ".png", ".md", ".json")
@@ -19,12 +20,13 @@ _WRITTEN = (".csv", ".png", ".md", ".json")
 
 @click.command("reproduce", short_help="Run an experiment of the paper.")
 @click.argument("name", required=False, type=Offered("name", experiments))
-@click.option("--runs", type=click.IntRange(1), help="Replicates H; the paper's number if left out.")
-@click.option("--workers", type=int, default=1, show_default=True, help="Processes; -1 for one per core.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all random numbers.")
+@click.option("--runs", type=Whole(1), metavar="N", help="Replicates H; the paper's number if left out.")
+@click.option("--workers", type=int, metavar="N", default=1, show_default=True, help="Processes; -1 for one per core.")
+@click.option("--seed", type=Whole(0), metavar="N", default=0, show_default=True, help="Of all random numbers.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     default=Path("reproduction"),
     show_default=True,
     help="Directory for the results.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from itertools import combinations, islice
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.objective import Objective
 from allmodes.report import canvas, slices
 from allmodes.report.marks import broken
 from allmodes.result import Result
@@ -19,6 +21,7 @@ _MOST_NUMBERS = 100_000  # of all covariances, or of all paths: more would weigh
 _PAIRS = 10  # of coordinates whose contours are drawn: all of them up to five dimensions
 _GRID = 41  # points along each side of a slice ...
 _FINE_GRID = 81  # ... and of the only one, in two dimensions
+_SECONDS = 20.0  # for all values on planes together: the page is waited for
 _CURVE = 401  # points of a function of one coordinate
 _DIGITS = 8  # more than a plot can show
 _GRID_DIGITS = 5
@@ -27,10 +30,11 @@ _SHADE_DIGITS = 3
 Floats = NDArray[np.float64]
 
 
-def of(result: Result, fun: Callable[..., Any] | None = None) -> dict[str, Any]:
+def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dict[str, Any]:
     """Everything that the plots draw."""
     modes = result.modes[:MOST_MODES]
     window = np.array([canvas.limits(result, i) for i in range(len(result.x))])
+    found, is_whole = ({}, True) if fun is None else _slices(fun, result, window)
     return {
         "names": list(result.coordinate_names),
         "noun": "maximum" if result.maximise else "minimum",
@@ -48,7 +52,8 @@ def of(result: Result, fun: Callable[..., Any] | None = None) -> dict[str, Any]:
         "paths": _paths(result),
         "history": {name: _plain(getattr(result.history, name)) for name in ("nfev", "best", "modes")},
         "trace": _trace(result),
-        "slices": _slices(fun, result, window),
+        "slices": found,
+        "isWhole": is_whole,
     }
 
 
@@ -90,29 +95,39 @@ def _trace(result: Result) -> dict[str, Any] | None:
     return {name: _plain(getattr(result.trace, name)) for name in ("run", "nfev", "temperature", "weights")}
 
 
-def _slices(fun: Callable[..., Any] | None, result: Result, window: Floats) -> dict[str, Any]:
-    """Values of the function on planes through the best point, by their pair of coordinates."""
+def _slices(fun: Callable[..., Any] | Objective, result: Result, window: Floats) -> tuple[dict[str, Any], bool]:
+    """Values of the function on planes through the best point, by their pair of coordinates; whether all are there."""
     d = len(result.x)
-    if fun is None:
-        return {}
-    if d == 1:
-        seen = _cut(result, fun, (0,), window, _CURVE)
-        return {"0": {"x": _plain(seen.sides[0]), "value": _plain(seen.values)}} if seen else {}
-    found = {}
-    for i, j in islice(combinations(range(d), 2), _PAIRS):
-        seen = _cut(result, fun, (i, j), window, _FINE_GRID if d == 2 else _GRID)
-        if seen is None:
-            continue
-        values = seen.values.T
-        found[f"{i},{j}"] = {
-            "x": _plain(seen.sides[0]), "y": _plain(seen.sides[1]), "value": _plain(values, _GRID_DIGITS),
-            "shade": _plain(_shade(values, result.maximise), _SHADE_DIGITS),
-        }  # fmt: skip
-    return found
+    size = _CURVE if d == 1 else _FINE_GRID if d == 2 else _GRID
+    timed = fun if isinstance(fun, Objective) else _timed(fun, time.monotonic() + _SECONDS)
+    found: dict[str, Any] = {}
+    for chosen in [(0,)] if d == 1 else islice(combinations(range(d), 2), _PAIRS):
+        try:
+            seen = _cut(result, timed, chosen, window, size)
+        except _TooLong:
+            return found, False
+        if seen is not None:
+            found[",".join(map(str, chosen))] = _as_data(seen, result.maximise)
+    return found, True
+
+
+class _TooLong(BaseException):
+    """Not an Exception: those of the user's function are caught point by point."""
+
+
+def _timed(fun: Callable[..., Any], end: float) -> Callable[..., Any]:
+    """The function, until a time on the clock."""
+
+    def timed(x: Floats) -> Any:
+        if time.monotonic() > end:
+            raise _TooLong
+        return fun(x)
+
+    return timed
 
 
 def _cut(
-    result: Result, fun: Callable[..., Any], chosen: tuple[int, ...], window: Floats, size: int
+    result: Result, fun: Callable[..., Any] | Objective, chosen: tuple[int, ...], window: Floats, size: int
 ) -> slices.Slice | None:
     """The function on a grid; nothing if it fails everywhere, because a picture is no reason to lose the page."""
     sides = [np.linspace(window[i, 0], window[i, 1], size) for i in chosen]
@@ -121,6 +136,13 @@ def _cut(
             return slices.cut(result, fun, chosen, slices.through(result, None), sides)
     except Exception:  # the user's function: whatever it raises
         return None
+
+
+def _as_data(seen: slices.Slice, maximise: bool) -> dict[str, Any]:
+    values = seen.values.T
+    sides = dict(zip("xy", map(_plain, seen.sides), strict=False))
+    shade = _plain(_shade(values, maximise), _SHADE_DIGITS)
+    return sides | {"value": _plain(values, _GRID_DIGITS), "shade": shade}
 
 
 def _shade(values: Floats, maximise: bool) -> Floats:

@@ -66,6 +66,8 @@ def _slice(result: Result, data: dict[str, Any]) -> Figure:
     if data["slices"]:
         through = "" if len(result.x) == 2 else " on the plane through the best point"
         parts.append(f"The greyer, the worse the function{through}.")
+    if not data["isWhole"]:
+        parts.append("The function takes so long that it is drawn for some pairs of coordinates, or none.")
     if len(result.x) > 2:
         parts.append("Pale modes are beside that plane.")
     return Figure("slice", "Landscape", "Modes in the plane of two coordinates.", " ".join(parts))

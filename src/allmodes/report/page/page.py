@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from allmodes.modes.coverage import counted
+from allmodes.objective import Objective
 from allmodes.report.page import data, figures, text
 from allmodes.result import Result
 
@@ -24,14 +25,19 @@ _ESCAPED = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x202
 
 
 def write_report(
-    result: Result, path: str | os.PathLike[str], *, fun: Callable[..., Any] | None = None, title: str | None = None
+    result: Result,
+    path: str | os.PathLike[str],
+    *,
+    fun: Callable[..., Any] | Objective | None = None,
+    title: str | None = None,
 ) -> Path:
     """Write the report of a result as one HTML file, about 2 MB (the plots' code, packed), and return its path.
 
     Args:
         result: of find_minima or find_maxima.
         path: of the file; one that is there is replaced.
-        fun: the function, of a point (d,): draws its contours below the modes, for up to ten pairs of coordinates.
+        fun: the function, as it was searched: draws its contours below the modes, for up to ten pairs of coordinates,
+            as far as twenty seconds reach.
         title: at the top of the page.
     """
     target = Path(path)
@@ -39,7 +45,7 @@ def write_report(
     return target
 
 
-def html(result: Result, *, fun: Callable[..., Any] | None = None, title: str | None = None) -> str:
+def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, title: str | None = None) -> str:
     """The page as text; arguments as for `write_report`."""
     plotly, script = _plotly(), "\n".join(map(_read, _SCRIPTS))
     drawn = data.of(result, fun)

@@ -4,12 +4,13 @@ const plots = {};
 
 /** Modes as points: filled and numbered if global, hollow if not. */
 function points(chosen, x, y, isGlobal, size, opacity = 1) {
-  const colour = isGlobal ? BLUE : ORANGE;
   const isNumbered = count <= NUMBERED && size > 10;
   return {
     type: "scatter", mode: isNumbered ? "markers+text" : "markers", cliponaxis: false, opacity,
     x: chosen.map((k) => x[k]), y: chosen.map((k) => y[k]),
-    marker: { size, color: isGlobal ? colour : "#ffffff", line: { width: isGlobal ? 1 : 1.6, color: isGlobal ? "#ffffff" : colour } },
+    marker: isGlobal
+      ? { size, color: BLUE, line: { width: 1, color: "#ffffff" } }
+      : { size, color: "#ffffff", line: { width: 1.6, color: ORANGE } },
     text: chosen.map((k) => String(k + 1)), textfont: { size: 9, color: isGlobal ? "#ffffff" : "#8f3f00" },
     hovertext: chosen.map((k) => modeText[k]), hoverinfo: "text", customdata: chosen,
   };
@@ -72,7 +73,7 @@ plots.slice = (i, j) => {
   const isValue = j === dimension;
   const x = column(i), y = isValue ? data.value.map(finite) : column(j);
   const size = count <= NUMBERED ? 17 : count <= 150 ? 8 : 5;
-  const curve = dimension === 1 && data.slices[0];
+  const curve = dimension === 1 && data.slices["0"];
   const below = isValue
     ? curve ? [line(curve.x, curve.value.map(finite), GREY, 1.4)] : []
     : [...shades(i, j), ...paths(i, j),
@@ -109,10 +110,13 @@ plots.pairs = () => {
       const gap = 0.07, width = (1 - gap * (cells - 1)) / cells;
       const left = across * (width + gap), top = 1 - (row - 1) * (width + gap);
       const small = { showgrid: true, nticks: 4, automargin: false };
-      axes[`xaxis${name}`] = axis(row === cells ? brief(data.names[i], 14) : "",
-        { ...small, domain: [left, left + width], anchor: `y${name}`, range: data.window[i], showticklabels: row === cells });
-      axes[`yaxis${name}`] = axis(across === 0 ? brief(data.names[j], 14) : "",
-        { ...small, domain: [Math.max(top - width, 0), top], anchor: `x${name}`, range: data.window[j], showticklabels: across === 0 });
+      axes[`xaxis${name}`] = axis(row === cells ? brief(data.names[i], 14) : "", {
+        ...small, domain: [left, left + width], anchor: `y${name}`, range: data.window[i], showticklabels: row === cells,
+      });
+      axes[`yaxis${name}`] = axis(across === 0 ? brief(data.names[j], 14) : "", {
+        ...small, domain: [Math.max(top - width, 0), top], anchor: `x${name}`, range: data.window[j],
+        showticklabels: across === 0,
+      });
       const place = { xaxis: `x${name}`, yaxis: `y${name}`, meta: { pair: [i, j] } };
       for (const [some, colour, isGlobal] of [[locals, ORANGE, false], [globals, BLUE, true]]) {
         traces.push({ ...line(...Object.values(ellipses(some, i, j)), colour, 0.7), ...place });
@@ -129,7 +133,8 @@ function stacked(across, panels) {
   panels.forEach(([title, some, settings], n) => {
     const name = n === 0 ? "y" : `y${n + 1}`;
     const top = 1 - n * (height + gap);
-    axes[n === 0 ? "yaxis" : `yaxis${n + 1}`] = axis(title, { domain: [Math.max(top - height, 0), top], nticks: 5, ...settings });
+    const domain = [Math.max(top - height, 0), top];
+    axes[n === 0 ? "yaxis" : `yaxis${n + 1}`] = axis(title, { domain, nticks: 5, ...settings });
     traces.push(...some.map((trace) => ({ ...trace, yaxis: name })));
   });
   const last = panels.length === 1 ? "y" : `y${panels.length}`;
@@ -145,8 +150,11 @@ plots.modes = () => {
     const error_y = error && error.some((e) => finite(e) !== null)
       ? { type: "data", array: error.map((e) => finite(e) || 0), color: GREY, thickness: 1 } : {};
     const largest = Math.max(...y.map(Math.abs)); // bars too low to be seen get a dot
-    const dots = { type: "scatter", mode: "markers", x: ranks, y: y.map((value) => (value !== null && Math.abs(value) < 0.01 * largest ? value : null)) };
-    return [{ type: "bar", x: ranks, y, marker, error_y, ...told }, { ...dots, marker: { ...marker, size: 4 }, ...told }];
+    const low = y.map((value) => (value !== null && Math.abs(value) < 0.01 * largest ? value : null));
+    return [
+      { type: "bar", x: ranks, y, marker, error_y, ...told },
+      { type: "scatter", mode: "markers", x: ranks, y: low, marker: { ...marker, size: 4 }, ...told },
+    ];
   };
   const top = data.weight.map(finite).filter((w) => w !== null);
   const across = axis("rank", { range: [0.4, Math.max(count, 2) + 0.6], ...whole(count) });
@@ -173,7 +181,8 @@ plots.parallel = () => {
     }
     const color = between(bin / (bins - 1));
     if (x.length) traces.push({
-      type: "scatter", mode: count > NUMBERED ? "lines" : "lines+markers", x, y, hovertext: text, hoverinfo: "text", marker: { size: 5, color },
+      type: "scatter", mode: count > NUMBERED ? "lines" : "lines+markers", x, y, marker: { size: 5, color },
+      hovertext: text, hoverinfo: "text",
       line: { width: count > NUMBERED ? 0.8 : 1.6, color }, opacity: count > NUMBERED ? 0.6 : 0.9,
     });
   }
@@ -232,6 +241,7 @@ plots.weights = () => {
   const decades = Math.log10(Math.max(...known) / Math.min(...known));
   return stacked(axis("evaluations", { rangemode: "tozero", exponentformat: "none" }), [
     ["weight", lines, { rangemode: "tozero" }],
-    ["temperature", [line(x, y, GREY, 1.6, { hoverinfo: "text", hovertext: text })], { type: "log", dtick: decades > 1.5 ? Math.ceil(decades / 5) : "D2" }],
+    ["temperature", [line(x, y, GREY, 1.6, { hoverinfo: "text", hovertext: text })],
+      { type: "log", dtick: decades > 1.5 ? Math.ceil(decades / 5) : "D2" }],
   ]);
 };

@@ -54,10 +54,14 @@ const isTouched = window.matchMedia("(pointer: coarse)").matches; // dragging sc
 /** A layout with these axes and settings. */
 function layout(settings) {
   return {
-    margin: { l: 62, r: 14, t: 26, b: 46 }, showlegend: false, hovermode: "closest", dragmode: isTouched ? false : "zoom",
+    margin: { l: 62, r: 14, t: 26, b: 46 }, showlegend: false, hovermode: "closest",
+    dragmode: isTouched ? false : "zoom",
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", autosize: true,
     font: { family: "system-ui, sans-serif", size: 12, color: GREY },
-    hoverlabel: { bgcolor: "#1b1f24", bordercolor: "#1b1f24", font: { color: "#ffffff", size: 12, family: "system-ui, sans-serif" }, align: "left" },
+    hoverlabel: {
+      bgcolor: "#1b1f24", bordercolor: "#1b1f24", align: "left",
+      font: { color: "#ffffff", size: 12, family: "system-ui, sans-serif" },
+    },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: "rgba(127,127,127,0.75)", activecolor: BLUE },
     ...settings,
   };
@@ -93,8 +97,8 @@ function ellipses(chosen, i, j) {
     const entries = covariance && [covariance[i][i], covariance[i][j], covariance[j][j], data.x[k][i], data.x[k][j]];
     if (!entries || !entries.every(Number.isFinite) || entries[0] <= 0 || entries[2] <= 0) continue;
     const [a, b, c, ...mean] = entries;
-    const isWide = [[a, i], [c, j]].some(([variance, n]) => 4 * Math.sqrt(variance) > data.window[n][1] - data.window[n][0]);
-    if (isWide) continue; // than the picture: says nothing
+    const isWider = ([variance, n]) => 4 * Math.sqrt(variance) > data.window[n][1] - data.window[n][0];
+    if ([[a, i], [c, j]].some(isWider)) continue; // than the picture: says nothing
     const curve = ellipse(mean, a, b, c);
     x.push(...curve[0], null);
     y.push(...curve[1], null);
