@@ -234,3 +234,13 @@ def test_a_search_saved_with_two_rounds_in_flight_goes_on_exactly(tmp_path, orde
         for number, points, _ in given[:-1]:
             whole.tell_rows(number, np.arange(len(points)), himmelblau(points))
         assert finish(whole) == finish(ModeFinder.load(tmp_path / "saved"))
+
+
+def test_many_launches_at_once_do_not_end_a_search_before_they_are_over():
+    """The first to be over fall into the mode that was found first: they say nothing about the others."""
+
+    def himmelblau(x):
+        return (x[:, 0] ** 2 + x[:, 1] - 11.0) ** 2 + (x[:, 0] + x[:, 1] ** 2 - 7.0) ** 2
+
+    found = find_minima(himmelblau, [(-6.0, 6.0)] * 2, vectorized=True, rng=0, options={"width": 1000})
+    assert len(found.modes) == 4

@@ -47,6 +47,8 @@ class Launches(Strategy):
         is_passive: launch from given starts only.
         width: launches under way at once, at first and at most; `is_wide`, whether the user chose it.
         patience: launches without a new mode before the search ends, and `persistence` evaluations, at least.
+        awaited: number of the last launch that was under way when a mode was new: the search does not end before it is
+            over, and all before it.
         ascents, settling: the launches under way, and what decides where they have arrived.
         records: what each kind of start has brought.
         launches: how many have ended, `since_new` how many since the last new mode, `nowhere` how many in no mode,
@@ -65,6 +67,7 @@ class Launches(Strategy):
     patience: int = _PATIENCE
     persistence: int = 0
     last_new: int = 0
+    awaited: int = -1
     ascents: Ascents = field(init=False)
     settling: Settling = field(init=False)
     sobol: Sobol = field(init=False)
@@ -240,6 +243,7 @@ class Launches(Strategy):
         self.launches += 1
         if end.is_new:
             self.since_new, self.last_new = 0, self.search.nfev
+            self.awaited = int(self.batch.number[self.batch.rows].max(initial=-1))
         else:
             self.since_new += 1
         if end.mode >= 0:
@@ -286,4 +290,6 @@ class Launches(Strategy):
             return ""
         if self.search.nfev - self.last_new < self.persistence:
             return ""
+        if self.batch.rows and self.batch.number[self.batch.rows].min() <= self.awaited:
+            return ""  # of many that began together the quick ones say little about the others
         return f"the last {self.since_new} of {self.launches} launches found no new mode"
