@@ -61,9 +61,16 @@ def summary(result):
 # ---- how many
 
 
-@pytest.mark.parametrize(("is_chosen", "least"), [(False, 32), (True, 8)])
-def test_few_launches_are_asked_about_together_and_many_in_turns(is_chosen, least):
-    assert [lanes(width, is_chosen) for width in range(300)] == [1] * least + [2] * (300 - least)
+def test_few_launches_are_asked_about_together_and_many_in_turns():
+    assert [lanes(width) for width in range(300)] == [1] * 8 + [2] * 292
+
+
+def test_rounds_overlap_only_where_the_user_chose_the_width():
+    finder = a_finder(options={"patience": 10**9})
+    while not finder.stop():
+        ((number, points, _),) = finder.hand_out()
+        finder.tell_rows(number, np.arange(len(points)), himmelblau(points))
+    assert finder._state.strategy.launches.launches >= 64  # eight at once
 
 
 @pytest.mark.parametrize(("width", "rounds"), [(2, 1), (7, 1), (8, 2), (40, 2)])

@@ -12,21 +12,17 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 Block: TypeAlias = tuple[int, NDArray[np.intp], Array]  # phase, rows of launches, points (n, points each, d)
 
-# Launches under way from which they are asked about in turns. What one round finds the other, under way by then, does
-# not know: that costs 1 to 3 % more evaluations, which those pay early who ask for many launches at once.
-_MANY, _MANY_IF_CHOSEN = 32, 8
+_MANY = 8  # launches under way from which they are asked about in turns
 
 
-def lanes(width: int, is_chosen: bool = False) -> int:
+def lanes(width: int) -> int:
     """In how many rounds launches are asked about in turns, when so many are under way.
 
-    A point that takes long holds up its own round and those after it, but not the one that is under way already.
-
-    Args:
-        width: launches under way.
-        is_chosen: whether the user asked for many.
+    A point that takes long holds up its own round and those after it, but not the one that is under way already. What
+    one round finds the other does not know yet: that costs 1 to 3 % more evaluations, and rounds of half the size
+    cost more of the solver's own time.
     """
-    return 2 if width >= (_MANY_IF_CHOSEN if is_chosen else _MANY) else 1
+    return 2 if width >= _MANY else 1
 
 
 @stored

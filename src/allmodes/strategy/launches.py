@@ -45,7 +45,7 @@ class Launches(Strategy):
         given: starts to be used first.
         is_plain: multistart without archive: no launch is stopped early, all start at random.
         is_passive: launch from given starts only.
-        width: launches under way at once, at first and at most; `is_wide`, whether the user chose it.
+        width: launches under way at once, at first and at most.
         patience: launches without a new mode before the search ends, and `persistence` evaluations, at least.
         awaited: number of the last launch that was under way when a mode was new: the search does not end before it is
             over, and all before it.
@@ -63,7 +63,6 @@ class Launches(Strategy):
     is_plain: bool = False
     is_passive: bool = False
     width: tuple[int, int] = _WIDTH
-    is_wide: bool = False
     patience: int = _PATIENCE
     persistence: int = 0
     last_new: int = 0
@@ -108,7 +107,7 @@ class Launches(Strategy):
         if self.is_passive:
             wanted = min(wanted, under_way + len(self.given))
         width = max(wanted, under_way)
-        return lanes(width, self.is_wide) if self.overlap == "lanes" else max(1, width)
+        return lanes(width) if self.overlap == "lanes" else max(1, width)
 
     @property
     def _wanted(self) -> int:

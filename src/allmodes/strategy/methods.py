@@ -46,9 +46,11 @@ def make_strategy(
     given = [Start(point, _NEARBY, GIVEN) for point in starts]
     launches = Launches(search, given, is_plain=method == "multistart")
     if "width" in options:
-        launches.width, launches.is_wide = (options["width"], max(options["width"], launches.width[1])), True
+        launches.width = (options["width"], max(options["width"], launches.width[1]))
+        launches.overlap = "lanes"  # who wants many launches at once has slow functions and workers
     launches.persistence = persistence
-    launches.overlap = "each" if options.get("order") == "completion" else "lanes"
+    if options.get("order") == "completion":
+        launches.overlap = "each"
     if "patience" in options:
         launches.patience = options["patience"]
     if method == "black-box":
