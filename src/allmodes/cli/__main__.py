@@ -2,4 +2,5 @@
 
 from allmodes.cli import main
 
-main(prog_name="allmodes")
+if __name__ == "__main__":
+    main(prog_name="allmodes")
