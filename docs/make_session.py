@@ -18,6 +18,7 @@ PAGE = Path(__file__).parent / "session.md"
 
 SIMULATOR = '''\
 """A simulator that stops for its licence after 100 calls."""
+
 import time
 from pathlib import Path
 
