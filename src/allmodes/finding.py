@@ -80,7 +80,7 @@ def find_minima(
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
-        noise: True, or the standard deviation of a value, if fun is noisy.
+        noise: True, or the standard deviation of a value, if fun is noisy; for the methods "auto" and "black-box".
         workers: 1, a number of processes, -1 for all cores, a function like map, or an object with .map. The result
             is the same for all.
         on_error: "raise" passes an exception of fun on; "nan" counts it as a failure and goes on. Values that are not

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import find_maxima, find_minima
+from allmodes.annealing import presets
 from allmodes.objective import Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.strategy.archive import Archive, Found
@@ -487,3 +488,15 @@ def test_an_exact_function_called_noisy_is_searched_all_the_same():
     result = find_minima(lambda x: himmelblau(x), [(-6, 6)] * 2, noise=True, vectorized=True, rng=0, maxfev=8000)
     assert len(result.modes) == 4
     assert max(himmelblau(np.array([mode.x for mode in result.modes]))) < 0.1
+
+
+@pytest.mark.parametrize("method", ["launch", "anneal", "multistart", presets.nva_gm(order=1)])
+@pytest.mark.parametrize("noise", [True, 0.1])
+def test_methods_that_compare_single_values_refuse_noise(method, noise):
+    with pytest.raises(ValueError, match=r'noise is set and method is ".*"auto" or "black-box"'):
+        find_minima(lambda x: x[0] ** 2, [(-1, 1)], method=method, noise=noise)
+
+
+def test_no_noise_is_fine_with_every_method():
+    for noise in (None, False, 0.0):
+        assert find_minima(lambda x: x[0] ** 2, [(-1, 2)], method="launch", noise=noise, maxfev=200, rng=0).modes
