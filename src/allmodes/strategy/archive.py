@@ -55,6 +55,7 @@ class Archive:
         hits: launches that ended in each mode, (J,).
         even_hits: those of them that began at evenly spread starts, (J,): what coverage is estimated from.
         picks: how often a launch began near each mode, (J,).
+        hills: numbers that are the same for modes that have proved to be parts of one, (J,).
     """
 
     box: Box
@@ -64,6 +65,7 @@ class Archive:
     hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     even_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     picks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    hills: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         d = self.box.d
@@ -94,6 +96,7 @@ class Archive:
         self.values = np.append(self.values, value)
         self.found.append(found)
         self.hits, self.even_hits, self.picks = (np.append(a, 0) for a in (self.hits, self.even_hits, self.picks))
+        self.hills = np.append(self.hills, self.hills.max(initial=-1) + 1)
         return len(self.values) - 1
 
     def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:
@@ -110,7 +113,13 @@ class Archive:
         self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
         self.values = self.values[chosen]
         self.found = [found for found, is_kept in zip(self.found, chosen, strict=True) if is_kept]
-        self.hits, self.even_hits, self.picks = (a[chosen] for a in (self.hits, self.even_hits, self.picks))
+        self.hits, self.even_hits, self.picks, self.hills = (
+            a[chosen] for a in (self.hits, self.even_hits, self.picks, self.hills)
+        )
+
+    def join(self, mode: int, other: int) -> None:
+        """Two modes have proved to be parts of one; they keep their numbers."""
+        self.hills[self.hills == self.hills[mode]] = self.hills[other]
 
     def hit(self, mode: int, is_even: bool) -> None:
         """A launch ended in this mode."""
