@@ -85,7 +85,7 @@ def find_minima(
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
-        noise: True, or the standard deviation of a value, if fun is noisy.
+        noise: True, or the standard deviation of a value, if fun is noisy; for the methods "auto" and "black-box".
         workers: 1, a number of processes on this machine, -1 for one per core, anything with a method submit,
             apply_async or map (executors, pools, a Dask client), the module ray, or a function like map. The result is
             the same for all; with many, options={"width": ...} keeps them busy.

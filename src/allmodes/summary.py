@@ -168,6 +168,7 @@ def summarise(search: Search, frame: Frame, temperature: float | None, lost: int
     if search.is_global:
         order = order[is_global[order]]
     order = order[[not _is_plateau(search, int(j)) for j in order]]
+    order = order[np.sort(np.unique(archive.hills[order], return_index=True)[1])]  # parts of one mode: the best
     covered = coverage.estimate(archive.even_hits[is_global] if search.is_global else archive.even_hits, lost)
     spread = max(archive.best - search.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor

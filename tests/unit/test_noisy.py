@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from allmodes import find_maxima, find_minima
+from allmodes.annealing import presets
 from allmodes.objective import Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.strategy.archive import Archive, Found
-from allmodes.strategy.noisy import Noisy, _fit, _noise
+from allmodes.strategy.comparison import Comparison
+from allmodes.strategy.looks import LUCK, climb, fit_parabola
+from allmodes.strategy.noisy import Noisy, _noise
 from allmodes.strategy.search import Search
 
 BOX = Box.make([(0, 1), (0, 1)])
@@ -24,6 +27,15 @@ def a_search(noise=0.1, maxfev=4000):
     search = Search(BOX, Archive(BOX), np.random.default_rng(0), noise=noise, maxfev=maxfev)
     search.add_levels(np.linspace(-1.0, 1.0, 101))
     return search
+
+
+def _fit(steps, values, noise):
+    """Value, error, gradient, Hessian, and whether all curvatures are surely negative; None without points."""
+    fit = fit_parabola(steps, values, noise)
+    if fit is None:
+        return None
+    free = Box.make([(None, None)] * steps.shape[1], np.zeros(steps.shape[1]))
+    return *fit[:4], climb(fit, np.full(steps.shape[1], 0.5), free).is_sure
 
 
 def known(search, point, value=HEIGHT, hessian=CURVE, kind="unverified"):
@@ -195,13 +207,17 @@ def test_looking_again_moves_a_mode_to_its_top_and_verifies_it():
     assert len(noisy.ask().points) == 0
 
 
-def test_a_slope_stays_unverified():
+def test_a_slope_is_climbed_to_the_bound():
     noisy = looking(((0.5, 0.5), 5.0))
     look(noisy, lambda z: 2.0 * z[:, 0])
     (found,) = noisy.search.archive.found
     assert found.kind == "unverified"
-    assert noisy.search.archive.means.tolist() == [[0.5, 0.5]]
-    assert noisy.search.archive.values[0] == pytest.approx(1.0, abs=0.1)
+    assert noisy.search.archive.means[0, 0] > 0.6
+    while noisy.stage != "done" and len(noisy.ask().points):
+        look(noisy, lambda z: 2.0 * z[:, 0] - 8.0 * (z[:, 1] - 0.5) ** 2, seed=noisy.looking.looks)
+    (found,) = noisy.search.archive.found
+    assert (found.kind, found.active.tolist()) == ("boundary", [True, False])
+    assert noisy.search.archive.means[0, 0] == 1.0
 
 
 def test_failed_evaluations_are_left_out_of_a_look():
@@ -261,6 +277,110 @@ def test_looking_again_keeps_to_the_budget(maxfev):
     assert 0 < spent <= maxfev
 
 
+def test_where_the_function_is_no_parabola_the_look_is_narrower():
+    rng = np.random.default_rng(11)
+    steps = np.repeat(0.2 * rng.normal(size=(60, 2)), 2, axis=0)
+    bent = [
+        [fit_parabola(steps, f(steps) + 0.1 * rng.normal(size=120), 0.1).is_bent for _ in range(100)]
+        for f in (parabola, lambda z: parabola(z) + 40.0 * z[:, 0] ** 3)
+    ]
+    assert np.mean(bent[0]) < 0.06
+    assert np.mean(bent[1]) > 0.97
+
+
+def test_the_top_of_a_parabola_in_the_box():
+    steps = 0.1 * np.random.default_rng(12).normal(size=(60, 2))
+    fit = fit_parabola(steps, -((steps[:, 0] - 0.05) ** 2) - (steps[:, 1] + 0.04) ** 2, 0.1)
+    inside = climb(fit, np.array([0.5, 0.5]), BOX)
+    np.testing.assert_allclose(inside.point, [0.55, 0.46], atol=1e-9)
+    assert inside.rise == pytest.approx(0.05**2 + 0.04**2)
+    assert not inside.active.any()
+    held = climb(fit, np.array([0.98, 0.5]), BOX)
+    np.testing.assert_allclose(held.point, [1.0, 0.46], atol=1e-9)
+    assert held.active.tolist() == [True, False]
+    assert held.gradient == pytest.approx([0.06, 0.0])
+    assert held.is_sure
+
+
+def test_a_saddle_is_left_uphill():
+    rng = np.random.default_rng(13)
+    steps = 0.1 * rng.normal(size=(60, 2))
+    values = 20.0 * ((steps[:, 0] + 0.05) ** 2 - steps[:, 1] ** 2) + 0.01 * rng.normal(size=60)
+    top = climb(fit_parabola(steps, values, 0.01), np.array([0.5, 0.5]), BOX)
+    assert top.ascent > LUCK
+    assert not top.is_sure
+    assert top.point[0] > 0.55
+    assert top.point[1] == pytest.approx(0.5, abs=0.02)
+
+
+# ---- what is one
+
+
+def sorted_out(function, places, noise, seed, box=BOX):
+    """How many hills a comparison tells apart."""
+    places, rng = np.array(places), np.random.default_rng(seed)
+    comparison = Comparison.of(box, places, function(places))
+    while len(rows := comparison.rows):
+        points = np.repeat(comparison.points[rows], 6, axis=0)
+        comparison.tell(rows, (function(points) + noise * rng.normal(size=len(points))).reshape(-1, 6), noise)
+    return len(set(comparison.groups().tolist()))
+
+
+def test_places_are_two_only_if_the_value_falls_between_them():
+    places = [[0.3, 0.3], [0.7, 0.7]]
+    deep = [sorted_out(hills, places, 0.3, seed) for seed in range(100)]  # falls by 1.6
+    shallow = [sorted_out(hills, places, 30.0, seed) for seed in range(100)]
+    level = [sorted_out(lambda z: np.zeros(len(z)), places, 1.0, seed) for seed in range(100)]
+    assert np.mean(np.array(deep) == 2) > 0.97
+    assert np.mean(np.array(shallow) == 1) > 0.97
+    assert np.mean(np.array(level) == 1) > 0.97
+
+
+def test_three_places_on_two_hills():
+    places = [[0.3, 0.3], [0.68, 0.7], [0.33, 0.3]]
+    assert [sorted_out(hills, places, 0.05, seed) for seed in range(20)] == [2] * 20
+
+
+def test_the_way_round_is_looked_at_where_a_coordinate_is_periodic():
+    def ridge(z):
+        return np.cos(2 * np.pi * z[:, 0])
+
+    places = [[0.02, 0.5], [0.98, 0.5]]
+    assert sorted_out(ridge, places, 0.05, 1, Box.make([(0, 1), (0, 1)], periodic=[0])) == 1
+    assert sorted_out(ridge, places, 0.05, 1) == 2
+
+
+def test_repeats_that_never_differ_do_not_make_noise_vanish():
+    """A function that is rough rather than random: the same value at the same point."""
+
+    def rough(z):
+        return 0.1 * np.sin(1e7 * z[:, 0] + 3e6 * z[:, 1])
+
+    rng = np.random.default_rng(14)
+    found = []
+    for _ in range(50):
+        places = rng.random((2, 2))
+        comparison = Comparison.of(BOX, places, rough(places))
+        while len(rows := comparison.rows):
+            comparison.tell(rows, np.repeat(rough(comparison.points[rows])[:, None], 6, axis=1), 0.1)
+        found.append(len(set(comparison.groups().tolist())))
+    assert np.mean(np.array(found) == 1) > 0.9
+
+
+def test_modes_are_global_unless_they_are_surely_worse():
+    search = a_search(noise=1.0)
+    for value in (5.0, 4.7, 3.0):
+        known(search, (0.5, 0.5), value)
+    search.archive.found = [Found(*_content(found), standard_error=0.2) for found in search.archive.found]
+    assert search.is_best.tolist() == [True, True, False]  # 3.0 is 7 standard errors worse, and 2 noises
+    search.archive.found = [Found(*_content(found), standard_error=1.0) for found in search.archive.found]
+    assert search.is_best.all()
+
+
+def _content(found):
+    return found.gradient, found.hessian, found.active, found.kind, found.source, found.found_at
+
+
 # ---- whole searches
 
 
@@ -292,3 +412,91 @@ def test_global_modes_of_a_noisy_function_are_found_with_standard_errors(find, s
 def test_exact_functions_have_no_standard_error():
     result = find_minima(lambda x: (x[0] ** 2 - 1) ** 2, [(-2, 2)], rng=0, maxfev=300)
     assert [mode.standard_error for mode in result.modes] == [None, None]
+
+
+def himmelblau(x):
+    return (x[:, 0] ** 2 + x[:, 1] - 11) ** 2 + (x[:, 0] + x[:, 1] ** 2 - 7) ** 2
+
+
+NINE = np.array([(a, b) for a in (-0.98, 0.0, 0.98) for b in (-0.98, 0.0, 0.98)])
+CASES = {  # function, bounds, noise, its minima, how far from them the noise lets one be, budget
+    "parabola, 1-d": (lambda x: 10 * (x[:, 0] - 0.3) ** 2, [(0, 1)], 0.1, [[0.3]], 0.15, 3000),
+    "parabola": (lambda x: 10 * ((x - 0.3) ** 2).sum(axis=1), [(0, 1)] * 2, 0.1, [[0.3, 0.3]], 0.15, 4000),
+    "slope": (lambda x: 3 * x.sum(axis=1), [(0, 1)] * 2, 0.1, [[0.0, 0.0]], 0.05, 4000),
+    "edge": (lambda x: 3 * x[:, 0] + 5 * (x[:, 1] - 0.5) ** 2, [(0, 1)] * 2, 0.1, [[0.0, 0.5]], 0.15, 4000),
+    "wells": (
+        lambda x: 4 * (x[:, 0] ** 2 - 1) ** 2 + 2 * x[:, 1] ** 2, [(-2, 2)] * 2, 0.3, [[-1, 0], [1, 0]], 0.35, 5000,
+    ),
+    "himmelblau": (
+        himmelblau, [(-6, 6)] * 2, 1.0,
+        [[3, 2], [3.584428, -1.848126], [-3.779310, -3.283186], [-2.805118, 3.131312]], 0.4, 6000,
+    ),
+    "rastrigin": (lambda x: (x**2 - 3 * np.cos(2 * np.pi * x)).sum(axis=1), [(-1.5, 1.5)] * 2, 0.1, NINE, 0.15, 12_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_mode_is_listed_once_and_nothing_else(name):
+    function, bounds, sigma, minima, near, maxfev = CASES[name]
+    right = 0
+    for seed in range(6):
+        rng = np.random.default_rng(1000 + seed)
+        result = find_minima(
+            lambda x, rng=rng: function(x) + sigma * rng.normal(size=len(x)), bounds, noise=sigma, vectorized=True,
+            rng=seed, maxfev=maxfev,
+        )  # fmt: skip
+        distance = np.abs(np.array([mode.x for mode in result.modes])[:, None] - np.array(minima)).max(axis=2)
+        is_near = distance < near
+        assert (is_near.sum(axis=0) <= 1).all(), "a mode is listed twice"
+        right += len(result.modes) == len(minima) and bool(is_near.any(axis=0).all())
+    assert right >= 5
+
+
+def test_a_mode_at_the_seam_is_one():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        result = find_minima(
+            lambda x, rng=rng: -2 * np.cos(x[:, 0]) + 2 * (x[:, 1] - 0.5) ** 2 + 0.1 * rng.normal(size=len(x)),
+            [(0, 2 * np.pi), (0, 1)], periodic=[0], noise=0.1, vectorized=True, rng=seed, maxfev=4000,
+        )  # fmt: skip
+        (mode,) = result.modes
+        assert abs(np.angle(np.exp(1j * mode.x[0]))) < 0.3
+
+
+def test_a_bound_that_holds_a_noisy_minimum_is_named():
+    rng = np.random.default_rng(16)
+    result = find_minima(
+        lambda x: 3 * x[:, 0] + 5 * (x[:, 1] - 0.5) ** 2 + 0.1 * rng.normal(size=len(x)), [(0, 1)] * 2, noise=True,
+        vectorized=True, rng=1, maxfev=4000,
+    )  # fmt: skip
+    (mode,) = result.modes
+    assert (mode.kind, mode.active, mode.x[0]) == ("boundary", (0,), 0.0)
+
+
+@pytest.mark.parametrize("maxfev", [5, 60, 200, 600])
+def test_little_budget_is_kept_to_and_nothing_is_listed_twice(maxfev):
+    rng = np.random.default_rng(17)
+    result = find_minima(
+        lambda x: ((x - 0.3) ** 2).sum(axis=1) + 0.01 * rng.normal(size=len(x)), [(0, 1)] * 2, noise=True,
+        vectorized=True, rng=2, maxfev=maxfev,
+    )  # fmt: skip
+    assert result.nfev <= maxfev
+    assert len(result.modes) <= 1 or maxfev < 600
+
+
+def test_an_exact_function_called_noisy_is_searched_all_the_same():
+    result = find_minima(lambda x: himmelblau(x), [(-6, 6)] * 2, noise=True, vectorized=True, rng=0, maxfev=8000)
+    assert len(result.modes) == 4
+    assert max(himmelblau(np.array([mode.x for mode in result.modes]))) < 0.1
+
+
+@pytest.mark.parametrize("method", ["launch", "anneal", "multistart", presets.nva_gm(order=1)])
+@pytest.mark.parametrize("noise", [True, 0.1])
+def test_methods_that_compare_single_values_refuse_noise(method, noise):
+    with pytest.raises(ValueError, match=r'noise is set and method is ".*"auto" or "black-box"'):
+        find_minima(lambda x: x[0] ** 2, [(-1, 1)], method=method, noise=noise)
+
+
+def test_no_noise_is_fine_with_every_method():
+    for noise in (None, False, 0.0):
+        assert find_minima(lambda x: x[0] ** 2, [(-1, 2)], method="launch", noise=noise, maxfev=200, rng=0).modes

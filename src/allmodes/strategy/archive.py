@@ -56,6 +56,7 @@ class Archive:
         hits: launches that ended in each mode, (J,).
         even_hits: those of them that began at evenly spread starts, (J,): what coverage is estimated from.
         picks: how often a launch began near each mode, (J,).
+        hills: numbers that are the same for modes that have proved to be parts of one, (J,).
     """
 
     box: Box
@@ -65,6 +66,7 @@ class Archive:
     hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     even_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     picks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    hills: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         d = self.box.d
@@ -97,6 +99,7 @@ class Archive:
         self.hits, self.even_hits, self.picks = (
             np.concatenate([counts, _NONE]) for counts in (self.hits, self.even_hits, self.picks)
         )
+        self.hills = np.append(self.hills, self.hills.max(initial=-1) + 1)
         return len(self.values) - 1
 
     def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:
@@ -113,7 +116,13 @@ class Archive:
         self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
         self.values = self.values[chosen]
         self.found = [found for found, is_kept in zip(self.found, chosen, strict=True) if is_kept]
-        self.hits, self.even_hits, self.picks = (a[chosen] for a in (self.hits, self.even_hits, self.picks))
+        self.hits, self.even_hits, self.picks, self.hills = (
+            a[chosen] for a in (self.hits, self.even_hits, self.picks, self.hills)
+        )
+
+    def join(self, mode: int, other: int) -> None:
+        """Two modes have proved to be parts of one; they keep their numbers."""
+        self.hills[self.hills == self.hills[mode]] = self.hills[other]
 
     def hit(self, mode: int, is_even: bool) -> None:
         """A launch ended in this mode."""

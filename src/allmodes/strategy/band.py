@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 from allmodes.strategy.arms import HOP, NAMES
+from allmodes.strategy.claims import Claims
 from allmodes.strategy.evolution import Evolution
 from allmodes.strategy.optimality import check_points, counted, judge
 from allmodes.strategy.search import Search
@@ -74,6 +75,7 @@ class Band:
         evolution: the components.
         tested, tested_modes: components that wait for a test against a mode each, and the modes.
         checked, checked_modes: components that wait to be verified, and the nearest mode of each (-1 without any).
+        claims: optima that may be parts of a known mode.
     """
 
     search: Search
@@ -84,10 +86,11 @@ class Band:
     tested_modes: Indices = field(default_factory=_NONE.copy)
     checked: Indices = field(default_factory=_NONE.copy)
     checked_modes: Indices = field(default_factory=_NONE.copy)
+    claims: Claims = field(init=False)
     parts: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.evolution = Evolution(self.d, self.size)
+        self.evolution, self.claims = Evolution(self.d, self.size), Claims(self.search)
 
     def __len__(self) -> int:
         return len(self.evolution)
@@ -156,6 +159,10 @@ class Band:
             if verdict.is_optimum:
                 is_over[k] = True
                 outcome.ends.append(verdict.point)
+                factor = evolution.covariance_factor(k)
+                if not verdict.is_known and self.claims.is_doubtful(verdict, factor):
+                    self.claims.add(verdict, factor, int(evolution.arm[k]))
+                    continue
                 if not verdict.is_known:
                     mode = archive.add(verdict.point, verdict.value, verdict.found)
                     outcome.successes.append(int(evolution.arm[k]))
@@ -164,6 +171,25 @@ class Band:
                 is_over[k] = evolution.checks[k] >= _MOST_CHECKS
                 evolution.go_on(k, _WIDEN)
         return again
+
+    def ask_claims(self) -> Floats:
+        """Points (N, d) that settle claims: those have rounds of their own, for they take many."""
+        groups = self.claims.ask()
+        self.parts = [len(points) for points in groups]
+        return np.concatenate([np.zeros((0, self.d)), *groups])
+
+    def tell_claims(self, values: Floats) -> Outcome:
+        """Settle claims."""
+        outcome = Outcome(np.zeros(len(NAMES)), [], [], [], [])
+        if not self.parts:
+            return outcome
+        groups = np.split(values, np.cumsum(self.parts)[:-1])
+        for claim, told in zip(self.claims.waiting, groups, strict=True):
+            outcome.costs[claim.arm] += len(told)
+        new, known = self.claims.tell(groups)
+        outcome.successes.extend(claim.arm for claim in new)
+        outcome.ends.extend(claim.point for claim in known)
+        return outcome
 
     def _stop(self, moved: Indices, is_over: NDArray[np.bool_], radius: float) -> Indices:
         """Stop components close to a mode, unless launched close to one; mark tests. Returns those that remain."""

@@ -19,6 +19,7 @@ from allmodes.strategy.starts import GIVEN, Start
 from allmodes.strategy.strategy import Strategy
 
 _NEARBY = 0.05  # first radius of launches from the user's points: they are meant to stay in their basins
+NOISY_METHODS = ("auto", "black-box")
 METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
 
 
@@ -37,9 +38,15 @@ def make_strategy(
     """
     if search.box.d == 0:
         return Single(search)
+    if search.noise != 0.0 and method not in NOISY_METHODS:
+        name, allowed = getattr(method, "name", method), " or ".join(f'"{each}"' for each in NOISY_METHODS)
+        raise ValueError(
+            f'noise is set and method is "{name}", which compares single values and would find nothing; wanted method '
+            f"{allowed} for a noisy function, or noise left out."
+        )
     if isinstance(method, Algorithm) or method == "anneal":
         return Polished.make(search, method if isinstance(method, Algorithm) else None, starts, polish)
-    if search.noise != 0.0 and method in ("auto", "black-box"):
+    if search.noise != 0.0:
         return Noisy(search)
     if method == "black-box" and not polish:
         return Population(search)

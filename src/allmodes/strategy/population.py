@@ -65,6 +65,8 @@ class Population(Strategy):
     asked: Floats = field(init=False)
     parts: list[int] = field(default_factory=list)
     last_success: int = 0
+    is_claiming: bool = False
+    is_reviewed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __post_init__(self) -> None:
         d = self.search.box.d
@@ -97,10 +99,15 @@ class Population(Strategy):
 
     def ask(self) -> Request:
         """The points of the next round."""
-        new = self._fill()
-        self._reheat()
-        groups = [new, *(band.ask() for band in self.bands)]
-        if self.pending:
+        self._review()
+        self.is_claiming = any(len(band.claims) for band in self.bands)
+        if self.is_claiming:
+            groups = [np.zeros((0, self.search.box.d)), *(band.ask_claims() for band in self.bands)]
+        else:
+            new = self._fill()
+            self._reheat()
+            groups = [new, *(band.ask() for band in self.bands)]
+        if self.pending and not self.is_claiming:
             groups.append(np.stack([probe.wanted(self.search.box) for probe in self.pending]))
         self.parts = [len(points) for points in groups]
         self.asked = np.concatenate(groups)
@@ -116,8 +123,17 @@ class Population(Strategy):
             self._grow(points[0], groups[0])
         for i, band in enumerate(self.bands):
             self._tell_band(band, points[1 + i], groups[1 + i])
-        if self.pending:
+        if self.pending and not self.is_claiming:
             self._tell_probes(groups[-1])
+
+    def _review(self) -> None:
+        """Modes that launches found or moved are compared with those of their height."""
+        archive = self.search.archive
+        self.is_reviewed = np.append(self.is_reviewed, np.zeros(len(archive) - len(self.is_reviewed), np.bool_))
+        for mode in np.flatnonzero(~self.is_reviewed).tolist():
+            if archive.found[mode].source != "component":
+                self.is_reviewed[mode] = True
+                self.bands[0].claims.review(mode, POOL)
 
     # ---- launches
 
@@ -197,7 +213,7 @@ class Population(Strategy):
 
     def _tell_band(self, band: Band, points: Floats, values: Floats) -> None:
         known = len(self.search.archive)
-        outcome = band.tell(points, values, self.pool.radius)
+        outcome = band.tell_claims(values) if self.is_claiming else band.tell(points, values, self.pool.radius)
         for arm, evaluations in enumerate(outcome.costs):
             if evaluations:
                 self.arms.charge(arm, evaluations)

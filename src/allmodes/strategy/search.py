@@ -13,6 +13,7 @@ from allmodes.strategy.archive import Archive
 from allmodes.strategy.records import FrameRecord, PathRecord
 
 _FEW_LEVELS = 8
+_EQUAL = 3.0  # standard errors of a difference of values that may be luck, also where the best of many is compared
 _MOST_LEVELS = 4096  # values of even starts kept for the level and the scale of the function
 
 
@@ -95,11 +96,18 @@ class Search:
 
     @property
     def is_best(self) -> NDArray[np.bool_]:
-        """Which modes are as good as the best, (J,). Those that are level or not polished are known less well."""
+        """Which modes are as good as the best, (J,). Those that are level or not polished are known less well.
+
+        Of a noisy function those that are not surely worse, by the standard errors of both values.
+        """
         archive = self.archive
         if not len(archive):
             return np.zeros(0, bool)
-        tie, equal, best = self.tie, self.equal, int(np.argmax(archive.values))
+        best = int(np.argmax(archive.values))
+        if self.noise:
+            errors = np.array([mode.standard_error for mode in archive.found])
+            return archive.values >= archive.best - _EQUAL * np.hypot(errors, errors[best])
+        tie, equal = self.tie, self.equal
         level = min(tie, equal + 1e-10 * self.scale)
         known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
         errors = np.array([tie if mode.source == "component" else known[mode.kind] for mode in archive.found])
