@@ -44,9 +44,10 @@ def progress_of(finder: ModeFinder) -> Progress:
 
 
 def _annealed(strategy: Strategy) -> Annealed | None:
-    """The annealing that a strategy is busy with, or has lately been busy with, if there is any."""
+    """The annealing in a strategy, if there is one."""
     if isinstance(strategy, Auto):
-        strategy = strategy.members[-1].strategy  # it joins last
+        found = (_annealed(member.strategy) for member in strategy.members)
+        return next((annealed for annealed in found if annealed is not None), None)
     if isinstance(strategy, Polished):
         return strategy.annealed
     return strategy if isinstance(strategy, Annealed) else None

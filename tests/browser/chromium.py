@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -24,6 +25,12 @@ FLAGS = (
 )  # fmt: skip
 PATIENCE = 60.0  # seconds for one answer, on a machine that does other things, too
 _HIGH = 20  # file descriptors are moved above those that Chromium expects (3 and 4)
+
+# Whether every plot is as wide as its place.
+_FOLLOWED = (
+    "[...document.querySelectorAll('.plot .main-svg')].every((svg) => "
+    "Math.abs(svg.getBoundingClientRect().width - svg.closest('.plot').getBoundingClientRect().width) < 2)"
+)
 
 
 def find() -> str | None:
@@ -123,8 +130,10 @@ class Page:
         return self.browser.send(method, self.session, **params)
 
     def resize(self, width: int, height: int) -> None:
+        """Another screen; returns when the plots have followed."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.send("Emulation.setDeviceMetricsOverride", **size)
+        self.wait(f"innerWidth === {width} && {_FOLLOWED}")
 
     def close(self) -> None:
         self.browser.send("Target.closeTarget", targetId=self.target)
@@ -141,13 +150,15 @@ class Page:
             raise RuntimeError(f"{code}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
-    def wait(self, code: str) -> None:
-        """Until an expression is true."""
+    def wait(self, code: str, pointing_at: Callable[[], tuple[float, float]] | None = None) -> None:
+        """Until an expression is true; meanwhile, perhaps, moving the mouse about a place as a hand does."""
         end = time.monotonic() + PATIENCE
         while not self.run(f"Boolean({code})"):
             if time.monotonic() > end:
                 raise TimeoutError(f"{code} did not become true within {PATIENCE:.0f} s")
-            time.sleep(0.05)
+            if pointing_at is not None:
+                self.point_at(*pointing_at())
+            time.sleep(0.1)
 
     def point_at(self, x: float, y: float) -> None:
         """Move the mouse there, as a hand does: in two steps."""

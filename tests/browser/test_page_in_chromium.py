@@ -162,15 +162,15 @@ def test_the_dark_page_is_dark_and_its_plots_can_be_read(show):
 def test_nothing_is_wider_than_a_phone(show, name):
     page = show(name)
     page.resize(375, 700)
-    svg = "document.querySelector('.main-svg')"
-    page.wait(f"innerWidth === 375 && {svg}.getBoundingClientRect().width < 375")  # plots follow a little later
     assert page.run("document.documentElement.scrollWidth") == 375
     wide = page.run(
         "[...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroller, pre, .plot, .hidden') && "
         "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))"
     )
     assert wide == []
-    page.wait("[...document.querySelectorAll('.main-svg')].every((e) => e.getBoundingClientRect().right <= innerWidth)")
+    assert page.run(
+        "[...document.querySelectorAll('.main-svg')].every((e) => e.getBoundingClientRect().right <= innerWidth)"
+    )
 
 
 # ---- the table
@@ -213,8 +213,7 @@ def test_numbers_sort_as_numbers_and_infinity_comes_last(show, results):
 
 def test_hovering_shows_the_coordinates_of_a_mode(show, results):
     page = show("plain")
-    page.point_at(*page.middle(POINTS))
-    page.wait(HOVER.format("slice") + "?.textContent.startsWith('mode')")
+    page.wait(HOVER.format("slice") + "?.textContent.startsWith('mode')", lambda: page.middle(POINTS))
     said = page.run(HOVER.format("slice") + ".textContent").replace("−", "-")
     rank = int(re.search(r"mode (\d)", said)[1])
     mode = results["plain"].modes[rank - 1]
@@ -224,9 +223,12 @@ def test_hovering_shows_the_coordinates_of_a_mode(show, results):
 
 def test_hovering_over_the_landscape_shows_the_function(show):
     page = show("plain")
-    x, y = page.middle("#plot-slice .plotly .nsewdrag")
-    page.point_at(x + 40, y + 15)
-    page.wait(HOVER.format("slice") + "?.textContent.startsWith('value')")
+
+    def beside_the_modes():
+        x, y = page.middle("#plot-slice .plotly .nsewdrag")
+        return x + 40, y + 15
+
+    page.wait(HOVER.format("slice") + "?.textContent.startsWith('value')", beside_the_modes)
     said = page.run(HOVER.format("slice") + ".textContent").replace("−", "-")
     value, alpha, beta = re.fullmatch(r"value (.+)alpha = (.+)beta = (.+)", said).groups()
     assert float(value) == pytest.approx(himmelblau(np.array([float(alpha), float(beta)])), rel=1e-3)
@@ -235,9 +237,8 @@ def test_hovering_over_the_landscape_shows_the_function(show):
 @pytest.mark.parametrize("key", ["modes", "parallel", "convergence"])
 def test_hovering_works_in_every_plot(show, key):
     page = show("plain")
-    selector = f"#plot-{key} .point path" if key == "modes" else f"#plot-{key} .points path"
-    page.point_at(*page.middle(selector))
-    page.wait(HOVER.format(key))
+    selector = f"#plot-{key} " + (".point path" if key == "modes" else ".points path")
+    page.wait(HOVER.format(key), lambda: page.middle(selector))
 
 
 def test_dragging_zooms_and_a_button_goes_back(show):
@@ -298,8 +299,7 @@ def test_a_click_in_the_pairs_shows_that_pair(show):
 
 def test_hostile_names_stay_text(show):
     page = show("hostile")
-    page.point_at(*page.middle(POINTS))
-    page.wait(HOVER.format("slice"))
+    page.wait(HOVER.format("slice"), lambda: page.middle(POINTS))
     said = page.run(HOVER.format("slice") + ".textContent")
     assert "<script>window.hacked…" in said
     assert "</script><img src=x o…" in said

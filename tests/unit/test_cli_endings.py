@@ -140,6 +140,14 @@ class TestResume:
         run("resume", "run", "--target", "clis_model.py:energy")
         assert written("run")["modes"] == written("whole")["modes"]
 
+    def test_from_another_directory(self, place, monkeypatch):
+        find("energy", "--out", "run", "--max-evaluations", "60", "--jac", "clis_model.py:gradient")
+        (place / "elsewhere").mkdir()
+        monkeypatch.chdir(place / "elsewhere")
+        shown = run("resume", "../run", "--max-evaluations", "2000")
+        assert shown.exit_code == 0, shown.stderr
+        assert values("../run") == pytest.approx(MINIMA, abs=1e-4)
+
     def test_with_a_larger_budget(self):
         find("energy", "--out", "run", "--max-evaluations", "60")
         assert written("run")["nfev"] == 60

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from cli_cases import BOUNDS, MINIMA, MODEL, find, place, run, values, written
 
-from allmodes import Result, find_minima
+from allmodes import Result, find_maxima, find_minima
 from allmodes.cli.progress import Watch
+from allmodes.problems.named import named
 from allmodes.progress import Progress, progress_of
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -183,6 +184,18 @@ class TestWatching:
         first = [progress.temperature for progress in seen if progress.temperature is not None]
         assert first[0] > 1.0
         assert first[0] > first[5] > first[10] > 0.0
+
+    def test_annealing_that_joins_a_search_is_seen(self):
+        """Only where only the best modes count and every launch finds another does it join."""
+        problem = named("rastrigin-funnels", 2)
+        seen = []
+        f = problem.objective
+        find_maxima(
+            f.fun, problem.bounds, jac=f.jac, hess=f.hess, vectorized=True, rng=0, target="global", maxfev=6000,
+            progress=seen.append,
+        )  # fmt: skip
+        assert seen[0].temperature is None
+        assert any(progress.temperature is not None for progress in seen)
 
     def test_it_costs_no_result(self, monkeypatch):
         from allmodes import ModeFinder

@@ -104,6 +104,14 @@ class TestTogether:
         assert len(drawn) == 3
         assert completed("himmelblau", {"seed": 0})["seed"] == 0
 
+    def test_functions_for_derivatives_are_kept_with_the_whole_path(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "m.py").touch()
+        found = completed("himmelblau", {"jac": "m.py:f", "hess": "2-point"})
+        assert (found["jac"], found["hess"]) == (f"{tmp_path}/m.py:f", "2-point")
+        with pytest.raises(Usage, match=r"the file n\.py does not exist"):
+            completed("himmelblau", {"jac": "n.py:f"})
+
     def test_bounds_and_dimension_must_agree(self):
         with pytest.raises(Usage, match="2 pairs and --dimension is 3"):
             completed("m:f", {"bounds": [[0.0, 1.0]] * 2, "dimension": 3})

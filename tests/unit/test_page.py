@@ -304,6 +304,16 @@ def test_without_bounds_the_window_holds_the_modes(result):
         assert ((window[:, 0] < mode.x) & (mode.x < window[:, 1])).all()
 
 
+def test_a_result_that_was_saved_before_results_kept_their_settings(result):
+    bare = replace(
+        result, bounds=None, settings={}, versions={}, seconds=0.0, paths=type(result.paths)(), trace=None, names=()
+    )  # fmt: skip
+    page = Reader(html(bare, fun=himmelblau))
+    assert "allmodes.find_minima(" in page.texts["snippet"]
+    assert "plot-slice" in {div.get("id") for div in page.named("div")}
+    assert "Versions" not in page.texts["rerun"]
+
+
 def test_maxima_are_called_so():
     found = find_maxima(lambda x: -himmelblau(x), [(-6, 6)] * 2, rng=0, maxfev=1500)
     page = Reader(html(found, fun=lambda x: -himmelblau(x)))

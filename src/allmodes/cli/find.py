@@ -67,8 +67,11 @@ def find_command(target: str, is_json: bool, force: bool, quiet: bool, debug: bo
 
 
 def completed(target: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with one pair of bounds for each coordinate and a seed; what does not go together is refused."""
+    """The settings with a pair of bounds for each coordinate, a seed and whole paths; refused if they do not agree."""
     settings = {"seed": secrets.randbits(_SEED_BITS)} | settings
+    for key in ("jac", "hess"):
+        if isinstance(settings.get(key), str) and is_function(settings[key]):
+            settings[key] = check_name(settings[key])
     bounds, dimension = settings.get("bounds"), settings.get("dimension")
     if bounds is None:
         if is_function(target) and "x0" not in settings:

@@ -43,7 +43,7 @@ def of(result: Result, data: dict[str, Any]) -> list[Figure]:
         figures.append(
             Figure("parallel", "Parallel coordinates", f"{found}, a line each over all coordinates.",
                    "Every line is a mode; each coordinate runs from its lower to its upper bound (where there is none: "
-                   "around the modes). Blue lines are better, yellow ones worse.")
+                   "around the modes). Coloured by value, from blue for global modes to yellow for the worst.")
         )  # fmt: skip
     return [*figures, *_course(result, data)]
 

@@ -15,13 +15,13 @@ function compare(a, b, direction, isText) {
 function sortBy(heading) {
   const table = heading.closest("table"), body = table.tBodies[0];
   const headings = [...heading.parentElement.children], place = headings.indexOf(heading);
-  const direction = heading.ariaSort === "ascending" ? -1 : 1;
+  const direction = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
   const rows = [...body.rows], isText = heading.classList.contains("text");
   rows.sort((a, b) => compare(a.cells[place].dataset.key, b.cells[place].dataset.key, direction, isText));
   body.append(...rows);
   headings.forEach((other) => other.setAttribute("aria-sort", "none"));
   heading.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
-  byId("sorted").textContent = `Sorted by ${heading.textContent}, ${heading.ariaSort}.`;
+  byId("sorted").textContent = `Sorted by ${heading.textContent.trim()}, ${heading.getAttribute("aria-sort")}.`;
 }
 
 document.querySelectorAll("table.modes thead button").forEach((button) =>

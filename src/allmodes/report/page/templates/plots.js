@@ -171,11 +171,16 @@ plots.parallel = () => {
     const [low, high] = data.window[i];
     return typeof value === "number" ? (high > low ? (value - low) / (high - low) : 0.5) : null;
   };
-  const ranks = order.map((k) => Math.floor((bins * k) / Math.max(count, 1)));
+  const known = data.value.map(finite).filter((value) => value !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)], best = data.maximise ? high : low;
+  const shade = (k) => { // 0 for the global modes, the last for the worst one
+    const share = data.isGlobal[k] ? 0 : Math.abs(data.value[k] - best) / (high - low);
+    return Math.min(Math.floor(bins * (Number.isFinite(share) ? share : 1)), bins - 1);
+  };
   const traces = [];
   for (let bin = bins - 1; bin >= 0; bin--) {
     const x = [], y = [], text = [];
-    for (const k of order.filter((k) => ranks[k] === bin)) {
+    for (const k of order.filter((k) => shade(k) === bin)) {
       for (let i = 0; i < most; i++) { x.push(i); y.push(scaled(i, data.x[k][i])); text.push(modeText[k]); }
       x.push(null); y.push(null); text.push("");
     }
@@ -211,8 +216,9 @@ plots.convergence = () => {
     marker: { size: 4, color: colour }, hoverinfo: "text",
     hovertext: values.map((value, n) => `${name} ${told(value)}<br>after ${nfev[n]} evaluations`),
   });
-  return stacked(axis("evaluations", { rangemode: "tozero", exponentformat: "none" }), [
-    ["modes found", [steps(modes, BLUE, "modes")], { rangemode: "tozero", ...whole(Math.max(...modes)) }],
+  const most = Math.max(...modes, 1);
+  return stacked(axis("evaluations", { range: fromZero(Math.max(...nfev)), exponentformat: "none" }), [
+    ["modes found", [steps(modes, BLUE, "modes")], { range: fromZero(most), ...whole(most) }],
     ...(best.some((value) => finite(value) !== null) ? [["best value", [steps(best, GREEN, "best value")], {}]] : []),
   ]);
 };
@@ -239,8 +245,8 @@ plots.weights = () => {
   const { x, y, text } = parted(temperature);
   const known = temperature.filter((value) => value > 0);
   const decades = Math.log10(Math.max(...known) / Math.min(...known));
-  return stacked(axis("evaluations", { rangemode: "tozero", exponentformat: "none" }), [
-    ["weight", lines, { rangemode: "tozero" }],
+  return stacked(axis("evaluations", { range: fromZero(Math.max(...nfev)), exponentformat: "none" }), [
+    ["weight", lines, { range: fromZero(1) }],
     ["temperature", [line(x, y, GREY, 1.6, { hoverinfo: "text", hovertext: text })],
       { type: "log", dtick: decades > 1.5 ? Math.ceil(decades / 5) : "D2" }],
   ]);

@@ -73,6 +73,9 @@ const axis = (title, settings = {}) => ({
   ticks: "outside", ticklen: 3, tickcolor: FADED, exponentformat: "e", ...settings,
 });
 
+/** From zero to the largest, with room for points on the edge: one cannot point at those. */
+const fromZero = (largest) => [-0.03 * largest, 1.05 * largest];
+
 /** Ticks at whole numbers. */
 const whole = (largest) => (largest <= 10 ? { dtick: 1, tick0: 0 } : { tickformat: "d", nticks: 8 });
 
