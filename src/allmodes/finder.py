@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from dataclasses import asdict, replace
@@ -194,7 +195,7 @@ class ModeFinder:
             reasons["maxtime"] = f"{settings.maxtime:g} seconds have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
-        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not np.isfinite(search.best_value):
+        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(search.best_value):
             reasons["all_failed"] = f"all {search.nfev} evaluations failed"
         if state.stopped:
             reasons["stopped"] = state.stopped
