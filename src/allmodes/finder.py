@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from dataclasses import asdict, replace
@@ -194,7 +195,7 @@ class ModeFinder:
             reasons["maxtime"] = f"{settings.maxtime:g} seconds have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
-        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not np.isfinite(search.best_value):
+        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(search.best_value):
             reasons["all_failed"] = f"all {search.nfev} evaluations failed"
         if state.stopped:
             reasons["stopped"] = state.stopped
@@ -233,9 +234,8 @@ class ModeFinder:
     def modes_found(self) -> int:
         """Distinct modes of the wanted kind so far."""
         search = self._state.search
-        if not search.is_global:
-            return len(search.archive)
-        return int(search.is_best.sum())
+        hills = search.archive.hills
+        return len(np.unique(hills[search.is_best] if search.is_global else hills))
 
     @property
     def result(self) -> Result:

@@ -105,7 +105,11 @@ def find_minima(
             checkpoint is refused and left alone; one that cannot be written is a warning.
         names: of the coordinates, for tables and plots.
         options: "temperature" (of the weights), "width" (launches under way at once, at least), "patience" (launches
-            without a new mode before the search ends), "checkpoint_every" (seconds).
+            without a new mode before the search ends), "checkpoint_every" (seconds), "order" ("fixed" or "completion").
+            With a width of 8 or more, best a few times the number of workers, rounds overlap: half of the launches are
+            under way while the others are told, in a fixed order, so that the result is the same for any workers. Where
+            evaluations take very different times, the order "completion" lets every launch go on as soon as its own
+            points are known: no worker waits, and no two runs are the same.
 
     Returns:
         Result: `modes`, best first, and all that scipy.optimize.OptimizeResult has. Ctrl-C returns what is found so

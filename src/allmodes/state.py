@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -124,7 +125,7 @@ class FinderState:
         self.reason = self.strategy.ending
         best = self.search.best_value
         self.history.add(
-            self.search.nfev, self.frame.value(best) if np.isfinite(best) else np.nan, len(self.search.archive)
+            self.search.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, len(self.search.archive)
         )
 
     def welcome(self, points: Array, values: Array, cost: int) -> None:
@@ -136,12 +137,12 @@ class FinderState:
 
     def note(self, units: Array, inside: Array, cost: int, is_free: NDArray[np.bool_]) -> None:
         """Count evaluations, those that cost something; remember the best."""
-        search, counted = self.search, ~is_free if cost else np.zeros(len(inside), np.bool_)
-        search.nfev += cost * int(counted.sum())
+        search = self.search
+        search.nfev += cost * (len(inside) - int(np.count_nonzero(is_free)))
         if not len(inside):
             return
         best = int(inside.argmax())
         if inside[best] > search.best_value:
             search.best_value, search.best_point = float(inside[best]), units[best].copy()
-        if not np.isfinite(inside).all():
-            self.nfail += int((np.isinf(inside) & counted).sum())
+        if cost:
+            self.nfail += int(np.count_nonzero(np.isinf(inside) & ~is_free))

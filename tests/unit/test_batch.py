@@ -38,7 +38,7 @@ def test_rows_are_listed_in_the_order_of_launching(batch):
 
 def test_a_row_that_is_used_again_knows_nothing_of_the_launch_before(batch):
     (row,) = opened(batch, [(0.1, 0.1)])
-    fresh = batch.of(np.array([row]))
+    fresh = unpack(*pack(batch))
     for table in (batch.numbers, batch.counts, batch.flags):
         table[row] = 7
     batch.close({int(row)})
@@ -75,13 +75,6 @@ def test_views_survive_growth(batch):
     opened(batch, np.zeros((50, 2)))
     batch.value[row] += 1.0
     assert batch.numbers[row, 0] == 4.0
-
-
-def test_a_copy_of_rows_is_a_copy(batch):
-    rows = opened(batch, [(0.1, 0.1), (0.2, 0.2)])
-    own = batch.of(rows[1:])
-    own.point[:] = 0.9
-    assert batch.point[rows].tolist() == [[0.1, 0.1], [0.2, 0.2]]
 
 
 def test_what_is_stored_goes_on(batch):

@@ -115,13 +115,13 @@ class Ascents:
 
     def _told_step(self, rows: Rows, points: Array, told: Evaluation) -> Rows:
         batch, order = self.batch, self.search.order
-        own = batch.of(rows)
-        value, s = told.value[:, 0], own.trial - own.point
-        old, g, H = own.value, own.gradient, own.hessian
+        point, trial = batch.point[rows], batch.trial[rows]
+        value, s = told.value[:, 0], trial - point
+        old, g, H = batch.value[rows], batch.gradient[rows], batch.hessian[rows]
         predicted = trust_region.gain(g, H, s)
         rise = value - old  # -inf where the function failed
         length = np.sqrt(np.einsum("nd,nd->n", s, s))
-        batch.radius[rows] = self._resized(own.radius, rise, predicted, length)
+        batch.radius[rows] = self._resized(batch.radius[rows], rise, predicted, length)
         rounding = 4e-16 * np.abs(old)
         is_better = (rise > 1e-4 * predicted) & (rise > 0.0)
         is_level = np.abs(rise) <= rounding
@@ -142,11 +142,11 @@ class Ascents:
         batch.iterations[rows] += 1
         if len(taken):
             if slope is None:
-                batch.came_from[taken], batch.old_gradient[taken] = own.point[is_better], g[is_better]
+                batch.came_from[taken], batch.old_gradient[taken] = point[is_better], g[is_better]
                 batch.phase[taken] = Phase.SLOPE
             else:
                 batch.gradient[taken] = slope[is_better]
-            batch.point[taken], batch.value[taken] = own.trial[is_better], value[is_better]
+            batch.point[taken], batch.value[taken] = trial[is_better], value[is_better]
             if order == 2:
                 batch.hessian[taken] = told.hessian[is_better, 0]
         return refused if slope is None else rows
@@ -159,14 +159,14 @@ class Ascents:
         return np.where(ratio < 0.25, 0.3 * length, grown)
 
     def _told_slope(self, rows: Rows, points: Array, told: Evaluation) -> Rows:
-        batch, own = self.batch, self.batch.of(rows)
-        point, H, measured = own.point, own.hessian, own.is_measured
-        slope = differences.gradient(point, own.value, points, told.value)
+        batch = self.batch
+        point, H, measured = batch.point[rows], batch.hessian[rows], batch.is_measured[rows]
+        slope = differences.gradient(point, batch.value[rows], points, told.value)
         has_measured = measured.any()
         if has_measured:
             bias = 0.5 * self._slope_steps(point) * np.einsum("nii->ni", H)
             slope -= np.where(measured[:, None], bias, 0.0)
-        s, change = point - own.came_from, slope - own.old_gradient
+        s, change = point - batch.came_from[rows], slope - batch.old_gradient[rows]
         guess = np.isfinite(change).all(axis=1)
         if has_measured:  # a measured model that misses the change of the gradient is out of date
             miss, size = (np.abs(a).max(axis=1) for a in (change - (H @ s[..., None])[..., 0], change))
@@ -197,16 +197,19 @@ class Ascents:
         """Launches that know value, gradient and model where they are: recognised, arrived, lost, or a step further."""
         batch, search = self.batch, self.search
         lower, upper = search.box.lower_unit, search.box.upper_unit
-        own = batch.of(rows)
-        is_fine = np.isfinite(own.model).all(axis=1)
+        is_fine = np.isfinite(batch.model[rows]).all(axis=1)
         unable: list[int] = []
         if not is_fine.all():
             unable, rows = rows[~is_fine].tolist(), rows[is_fine]
-            own = batch.of(rows)
             if not len(rows):
                 return Progress([], [], [], unable)
+<<<<<<< HEAD
         point, value, g, H, measured = own.point, own.value, own.gradient, own.hessian, own.is_measured
         search.paths.add(own.number, point, value)
+=======
+        point, value, g, H = batch.point[rows], batch.value[rows], batch.gradient[rows], batch.hessian[rows]
+        measured = batch.is_measured[rows]
+>>>>>>> i3
         model = trust_region.model(point, g, H, lower, upper)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point
@@ -219,37 +222,36 @@ class Ascents:
         going = ~is_there
         if len(search.archive) and self.is_early:
             known = recognition.recognise(search, point, value, g, tops, gains, is_sure)
-            is_known = (known >= 0) & ~own.is_bridge
+            is_known = (known >= 0) & ~batch.is_bridge[rows]
             if is_known.any():
                 recognised = list(zip(rows[is_known].tolist(), known[is_known].tolist(), strict=True))
                 is_there &= ~is_known
                 going &= ~is_known
         arrived = [(int(rows[i]), tops[i], float(far[i])) for i in is_there.nonzero()[0]]
-        stretch = self._stretch(own, far, is_sure)
-        batch.distance[rows], batch.shrinkage[rows] = own.distance, own.shrinkage
+        stretch = self._stretch(rows, far, is_sure)
         if not going.all():
-            rows, s, stretch = rows[going], s[going], None if stretch is None else stretch[going]
-            own, model = own.of(going), model.of(going)
-        return Progress(recognised, arrived, self._step(rows, own, model, s, stretch), unable)
+            rows, point, s, stretch = rows[going], point[going], s[going], None if stretch is None else stretch[going]
+            model = model.of(going)
+        return Progress(recognised, arrived, self._step(rows, point, model, s, stretch), unable)
 
-    def _step(self, rows: Rows, own: Batch, model: trust_region.Model, s: Array, stretch: Array | None) -> list[int]:
+    def _step(self, rows: Rows, point: Array, model: trust_region.Model, s: Array, stretch: Array | None) -> list[int]:
         """Launches that go on: where they are evaluated next; returns those that cannot.
 
         Args:
-            rows, own: the launches and a copy of what is known of them.
+            rows, point: the launches and where they are.
             model, s, stretch: their models, the steps to the tops, how much to lengthen these.
         """
         if not len(rows):
             return []
-        batch, box = self.batch, self.search.box
-        step = trust_region.step(model, own.radius)
+        batch, box, radius = self.batch, self.search.box, self.batch.radius[rows]
+        step = trust_region.step(model, radius)
         if stretch is not None:
             step = np.where((stretch > 1.0)[:, None], stretch[:, None] * s, step)
-        trial = np.minimum(np.maximum(own.point + step, box.lower_unit), box.upper_unit)
+        trial = np.minimum(np.maximum(point + step, box.lower_unit), box.upper_unit)
         batch.trial[rows] = trial
         batch.phase[rows] = Phase.STEP
-        is_lost = (own.radius < _SMALLEST_RADIUS) | (trial == own.point).all(axis=1)
-        is_lost |= own.iterations > _PATIENCE + 10 * box.d
+        is_lost = (radius < _SMALLEST_RADIUS) | (trial == point).all(axis=1)
+        is_lost |= batch.iterations[rows] > _PATIENCE + 10 * box.d
         if not np.abs(trial).max() < _FARTHEST:
             is_lost |= self.has_run_away(rows)
         return rows[is_lost].tolist()
@@ -277,18 +279,19 @@ class Ascents:
             near |= is_level & ~(measured & is_bent) & ~is_rising
         return near
 
-    def _stretch(self, own: Batch, far: Array, is_sure: NDArray[np.bool_]) -> Array | None:
+    def _stretch(self, rows: Rows, far: Array, is_sure: NDArray[np.bool_]) -> Array | None:
         """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0.
 
         That happens where the curvature vanishes at the top; the steps that are left add up to a geometric series.
-        None where nothing is to be lengthened. Notes distance and shrinkage in the copy of the launches.
+        None where nothing is to be lengthened.
         """
-        q, stretch = np.zeros(len(far)), None
+        batch, stretch = self.batch, None
+        q: Array | float = 0.0
         if is_sure.any():
-            q = np.where(is_sure, far / np.maximum(own.distance, 1e-300), 0.0)
+            q = np.where(is_sure, far / np.maximum(batch.distance[rows], 1e-300), 0.0)
             low, high = _SLOW
-            is_slow = (q > low) & (q < high) & (np.abs(q - own.shrinkage) < _STEADY)
+            is_slow = (q > low) & (q < high) & (np.abs(q - batch.shrinkage[rows]) < _STEADY)
             if is_slow.any():
                 stretch = np.where(is_slow, 1.0 / (1.0 - np.minimum(q, high)), 0.0)
-        own.distance[:], own.shrinkage[:] = far, q
+        batch.distance[rows], batch.shrinkage[rows] = far, q
         return stretch

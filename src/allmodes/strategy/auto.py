@@ -128,7 +128,8 @@ class Auto(Strategy):
         is_owed = self.is_rugged and self.search.order > 0 and last.spent < _TRIAL * self.members[0].spent
         if is_owed and not last.strategy.ending:
             return len(self.members) - 1
-        return int(np.argmax([0.0 if member.strategy.ending else member.rate(d) for member in self.members]))
+        rates = [0.0 if member.strategy.ending else member.rate(d) for member in self.members]
+        return rates.index(max(rates))
 
     def withdraw(self, ticket: int) -> None:
         turn, _ = self.flights.pop(str(ticket), (0, 0))

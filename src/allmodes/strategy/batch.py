@@ -131,10 +131,6 @@ class Batch:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def of(self, rows: Rows | NDArray[np.bool_]) -> Batch:
-        """A copy of some rows."""
-        return Batch(self.d, self.numbers[rows], self.counts[rows], self.flags[rows])
-
     @property
     def model(self) -> Array:
         """Value, gradient and Hessian, in one row (n, 1 + d + d^2)."""

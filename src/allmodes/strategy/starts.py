@@ -170,8 +170,9 @@ def choose_starts(launches: HasStarts, n: int) -> list[Start]:
     usual = SCREENED if search.is_global else EVEN
     compete = len(search.archive) > 0 and launches.launches >= _FIRST_LAUNCHES
     arms = draw_arms(search.rng, launches.records, [usual, NEAR, MIXED] if compete else [usual], n)
+    drawn = arms.tolist()
     for arm, make in ((NEAR, near_modes), (MIXED, mixed)):
-        count = int((arms == arm).sum())
+        count = drawn.count(arm)
         if count:
             made = make(search, count)
             starts += made
