@@ -203,13 +203,9 @@ class Ascents:
             unable, rows = rows[~is_fine].tolist(), rows[is_fine]
             if not len(rows):
                 return Progress([], [], [], unable)
-<<<<<<< HEAD
-        point, value, g, H, measured = own.point, own.value, own.gradient, own.hessian, own.is_measured
-        search.paths.add(own.number, point, value)
-=======
         point, value, g, H = batch.point[rows], batch.value[rows], batch.gradient[rows], batch.hessian[rows]
         measured = batch.is_measured[rows]
->>>>>>> i3
+        search.paths.add(batch.number[rows], point, value)
         model = trust_region.model(point, g, H, lower, upper)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point
