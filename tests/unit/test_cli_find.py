@@ -35,12 +35,12 @@ class TestFind:
     def test_has_all_the_settings(self):
         words = ["--modes", "global", "--method", "launch", "--n-modes", "1", "--max-time", "60", "--max-evaluations",
                  "5e3", "--on-error", "nan", "--x0", "1,1", "--x0", "2,2", "--xtol", "1e-5", "--temperature", "2",
-                 "--checkpoint-every", "5", "--periodic", "0"]  # fmt: skip
+                 "--checkpoint-every", "5", "--periodic", "0", "--width", "4", "--order", "fixed"]  # fmt: skip
         assert find("energy", "--out", "run", *words).exit_code == 0
         settings = written("run")["settings"]
         expected = {"target": "global", "method": "launch", "n_modes": 1, "maxtime": 60.0, "maxfev": 5000, "seed": 1,
                     "on_error": "nan", "x0": [[1.0, 1.0], [2.0, 2.0]], "xtol": 1e-5, "periodic": [0],
-                    "options": {"temperature": 2.0, "checkpoint_every": 5.0}}  # fmt: skip
+                    "options": {"temperature": 2.0, "width": 4, "order": "fixed", "checkpoint_every": 5.0}}  # fmt: skip
         assert {key: settings[key] for key in expected} == expected
 
     def test_same_seed_same_result_as_the_library(self):

@@ -83,9 +83,8 @@ class TestTable:
     def test_every_argument_is_one_of_find_minima(self):
         import inspect
 
-        later = {"timeout", "retries"}  # only where the version has them
         arguments = {setting.argument for setting in SETTINGS if setting.argument}
-        assert arguments - later <= set(inspect.signature(find_minima).parameters)
+        assert arguments <= set(inspect.signature(find_minima).parameters)
 
     def test_methods_are_those_of_the_library(self):
         assert BY_KEY["method"].kind.words == tuple(METHODS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import signal
 import sys
@@ -27,7 +26,12 @@ from allmodes.cli.targets import Target, is_function, load_function
 if TYPE_CHECKING:
     from allmodes.result import Result
 
-_OPTIONS = ("temperature", "checkpoint_every")  # settings that find_minima takes in its argument `options`
+_OPTIONS = (
+    "temperature",
+    "width",
+    "order",
+    "checkpoint_every",
+)  # settings that find_minima takes in its argument `options`
 
 
 @dataclass(frozen=True)
@@ -99,17 +103,7 @@ def arguments(target: Target, settings: dict[str, Any]) -> dict[str, Any]:
     if given.get("jac") == "2-point":
         given["jac"] = None
     options = {key: settings[key] for key in _OPTIONS if key in settings}
-    return _known_to_find(given | ({"options": options} if options else {}))
-
-
-def _known_to_find(given: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what this version of find_minima does not take."""
-    from allmodes import find_minima
-
-    for name in ("timeout", "retries"):
-        if name in given and name not in inspect.signature(find_minima).parameters:
-            raise Usage(f"--{name} is not there in this version of allmodes.")
-    return given
+    return given | ({"options": options} if options else {})
 
 
 def check_report() -> None:

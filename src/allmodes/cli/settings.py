@@ -75,6 +75,8 @@ SETTINGS = (
     Setting("temperature", Real(), "Temperature of the weights of modes."),
     Setting("workers", Whole(1, (-1,), "a number of processes, or -1 for one per core"), "Processes; -1: one per core.",
             "workers", goes_on=True),
+    Setting("width", Whole(1), "Launches under way at once, at least: twice the workers."),
+    Setting("order", Word(("fixed", "completion")), "Told in order [default], or as they come: not reproducible."),
     Setting("on_error", Word(("raise", "nan")), "Stop when the function fails [default], or go on.", "on_error",
             goes_on=True),
     Setting("timeout", Real("a number of seconds above 0"), "Seconds for one evaluation (with workers).", "timeout",
