@@ -47,7 +47,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/demo.stamp: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,cli]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,cli,report]'
 	@touch $@
 
 .venv/test.stamp: pyproject.toml | .venv/bin/python

@@ -96,6 +96,22 @@ class TestHelp:
         shown = run("problems", "banana")
         assert (shown.exit_code, shown.stderr) == (130, "stopped.\n")
 
+    def test_ctrl_c_while_the_commands_are_imported(self):
+        code = """
+import sys
+import allmodes
+
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "allmodes.cli.find":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+import allmodes.cli
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (130, "")
+
 
 class TestCompletion:
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,5 +1,8 @@
 """The evaluator: counts, failures of every kind, copies, and what it raises."""
 
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -162,6 +165,25 @@ def test_an_exception_stays_what_it_is_and_says_where(name):
     assert note == f"while evaluating x = {POINTS[BAD]!r}; on_error='nan' counts such points and goes on"
     assert caught.traceback[-1].name == "call"  # where it happened is kept
     assert (e.nfev, e.nfail) == (3 if name == "fun" else 6, 1)
+
+
+@pytest.mark.parametrize("workers", [1, ThreadPoolExecutor(1)])
+def test_an_exception_is_the_users_alone(workers):
+    """What it was raised from stays; nothing of this package is shown before it."""
+
+    def fails(x):
+        try:
+            return {}["key"]
+        except KeyError as error:
+            raise ZeroDivisionError("no") from error
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        evaluator(fails, workers=workers).evaluate(POINTS)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "Halted" not in shown
+    assert "During handling" not in shown
+    if workers == 1:
+        assert isinstance(caught.value.__cause__, KeyError)
 
 
 def test_an_exception_of_a_batch_names_the_batch():

@@ -7,10 +7,14 @@ import sys
 try:
     import click as _click
     import rich as _rich
-except ImportError as error:  # pragma: no cover - said in one line, not in a traceback
-    sys.exit(f"the command allmodes needs {error.name}: pip install 'allmodes[cli]'.")
 
-from allmodes.cli.app import main
+    from allmodes.cli.app import main
+except ImportError as error:  # pragma: no cover - said in one line, not in a traceback
+    if error.name not in ("click", "rich"):
+        raise
+    sys.exit(f"the command allmodes needs {error.name}: pip install 'allmodes[cli]'.")
+except KeyboardInterrupt:  # before the commands are there, to catch it themselves
+    sys.exit(130)
 
 __all__ = ["main"]
 

@@ -169,11 +169,13 @@ class Evaluator:
         except Halted as halted:
             self._count(halted.number, halted.rows, halted.batch)
             self._give_up()
-            _raise(next(trouble for trouble in halted.batch.troubles if trouble.where))
+            trouble = next(trouble for trouble in halted.batch.troubles if trouble.where)
         except BaseException:
             self._give_up()
             raise
-        return self._told(came)
+        else:
+            return self._told(came)
+        raise _error(trouble)  # outside the block above: its traceback is the user's alone
 
     def _here(self) -> list[Came]:
         """The next piece of the oldest batch, evaluated in this process."""
@@ -260,9 +262,10 @@ class Evaluator:
         self.close()
 
 
-def _raise(trouble: Trouble) -> None:
+def _error(trouble: Trouble) -> BaseException:
+    """What the user's function raised, with a note that says where."""
     error = trouble.error
     if error is None:
         error = RuntimeError(trouble.text) if trouble.origin is None else trouble.origin.rebuilt()
     error.add_note(f"while evaluating {trouble.where}; on_error='nan' counts such points and goes on")
-    raise error
+    return error
