@@ -1,8 +1,13 @@
-"""Says at the end what was not tested, because a line of dots does not."""
+"""Ctrl-C reaches the tests however they are started; at the end it is said what was not tested."""
 
 from __future__ import annotations
 
+import signal
+
 from browser.chromium import find
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell in the background, such as of a CI, starts it so
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter):
