@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import command_line
 import pages
 import pytest
+
+from allmodes.cli import exits
 
 ROOT = Path(__file__).parents[2]
 LARGEST, LARGEST_OF_ALL = 80_000, 1_000_000  # bytes of a picture, and of all in the gallery
@@ -45,6 +49,25 @@ def test_all_documentation_is_run():
     every = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     left = {name for name in every - run if not name.startswith(("generated/", "reproduction/", "_build/"))}
     assert left <= set(pages.APART)
+
+
+def test_the_page_on_the_command_line_is_what_click_says():
+    """`python docs/command_line.py` writes it anew."""
+    page = command_line.PAGE.read_text(encoding="utf-8")
+    for name, command in command_line.commands().items():
+        section = page.partition(f"## allmodes {name}\n")[2].partition("\n## ")[0]
+        named = set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", section))
+        wanted = {opt for each in command.params for opt in (*each.opts, *each.secondary_opts) if opt.startswith("-")}
+        assert wanted <= named, f"allmodes {name}: {wanted - named}"
+    assert page == command_line.text()
+
+
+def test_the_page_on_the_command_line_has_the_exit_codes():
+    assert set(command_line.exit_codes()) == {0, 1, 2, 130, 143}
+    assert all(f"| {code} | {text} |" in command_line.text() for code, text in command_line.exit_codes().items())
+    assert {exits.FOUND, exits.FAILED, exits.USAGE, exits.INTERRUPTED, exits.TERMINATED} == set(
+        command_line.exit_codes()
+    )
 
 
 def page_of(tmp_path, text):

@@ -85,6 +85,10 @@ def check_reference(files):
     described = "".join(html for name, html in files.items() if name.startswith("generated/"))
     for name in allmodes.__all__:
         assert f'id="allmodes.{name}' in described, name
+    for name in ("ask", "tell", "stop", "result", "save", "load"):
+        assert f'id="allmodes.ModeFinder.{name}"' in described, name
+    for name in ("hand_out", "tell_rows", "go_on_with", "result_with", "count"):
+        assert f'id="allmodes.ModeFinder.{name}"' not in described, f"{name} is for drivers"
 
 
 def test_requests_are_seen():
