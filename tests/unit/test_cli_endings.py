@@ -158,9 +158,50 @@ class TestResume:
     def test_what_is_finished_stays_as_it_is(self):
         find("energy", "--out", "run")
         before = written("run")
-        assert run("resume", "run").exit_code == 0
-        assert written("run")["modes"] == before["modes"]
-        assert written("run")["nfev"] == before["nfev"]
+        shown = run("resume", "run", "--max-evaluations", "100000")
+        assert (shown.exit_code, shown.stdout) == (0, "")
+        assert shown.stderr.startswith("nothing to do: ")
+        assert "A larger budget would not change that" in " ".join(shown.stderr.split())
+        assert written("run") == before
+        assert json.loads(run("resume", "run", "--json").stdout)["nfev"] == before["nfev"]
+
+    @pytest.mark.parametrize(
+        ("limit", "told"),
+        [
+            (["--max-evaluations", "60"], "60 of 60 evaluations are made. To search on, raise --max-evaluations."),
+            (["--n-modes", "1"], "found. To search on, raise --n-modes."),
+            (["--max-rounds", "1"], "1 of 1 rounds are done. To search on, raise --max-rounds."),
+        ],
+    )
+    def test_a_budget_that_is_spent_is_told(self, limit, told):
+        find("energy", "--out", "run", *limit)
+        before = written("run")
+        for words in ([], limit):
+            shown = run("resume", "run", *words)
+            assert " ".join(shown.stderr.split()).startswith("nothing to do: ")
+            assert told in " ".join(shown.stderr.split())
+        assert written("run") == before
+        assert run("resume", "run", limit[0], "1000").exit_code == 0
+        assert written("run")["nfev"] > before["nfev"]
+
+    def test_a_budget_below_what_is_spent_is_refused(self):
+        find("energy", "--out", "run", "--max-evaluations", "60")
+        shown = run("resume", "run", "--max-evaluations", "50")
+        assert shown.exit_code == 2
+        assert "--max-evaluations is 50; 60 evaluations are made already" in " ".join(shown.stderr.split())
+        assert json.loads(Path("run/run.json").read_text())["settings"]["max_evaluations"] == 60
+
+    def test_the_report_of_what_is_finished(self):
+        pytest.importorskip("plotly")
+        find("energy", "--out", "run", "--n-modes", "1")
+        assert run("resume", "run", "--report").exit_code == 0
+        assert Path("run/report.html").exists()
+
+    def test_a_checkpoint_that_is_damaged(self):
+        find("energy", "--out", "run", "--n-modes", "1")
+        Path("run/checkpoint.npz").write_bytes(b"no")
+        shown = run("resume", "run")
+        assert (shown.exit_code, "checkpoint.npz.previous" in shown.stderr) == (2, True)
 
     def test_a_search_that_was_killed_can_be_seen(self):
         assert find("interrupted", "--out", "run").exit_code == 130

@@ -35,12 +35,14 @@ class TestFind:
     def test_has_all_the_settings(self):
         words = ["--modes", "global", "--method", "launch", "--n-modes", "1", "--max-time", "60", "--max-evaluations",
                  "5e3", "--on-error", "nan", "--x0", "1,1", "--x0", "2,2", "--xtol", "1e-5", "--temperature", "2",
-                 "--checkpoint-every", "5", "--periodic", "0", "--width", "4", "--order", "fixed"]  # fmt: skip
+                 "--checkpoint-every", "5", "--periodic", "0", "--width", "4", "--order", "fixed", "--patience", "7",
+                 "--max-rounds", "900"]  # fmt: skip
         assert find("energy", "--out", "run", *words).exit_code == 0
         settings = written("run")["settings"]
         expected = {"target": "global", "method": "launch", "n_modes": 1, "maxtime": 60.0, "maxfev": 5000, "seed": 1,
                     "on_error": "nan", "x0": [[1.0, 1.0], [2.0, 2.0]], "xtol": 1e-5, "periodic": [0],
-                    "options": {"temperature": 2.0, "width": 4, "order": "fixed", "checkpoint_every": 5.0}}  # fmt: skip
+                    "maxiter": 900, "options": {"temperature": 2.0, "width": 4, "order": "fixed", "patience": 7,
+                                                "checkpoint_every": 5.0}}  # fmt: skip
         assert {key: settings[key] for key in expected} == expected
 
     def test_same_seed_same_result_as_the_library(self):
@@ -66,8 +68,9 @@ class TestFind:
         assert find(function, "--out", "run", *words).exit_code == 0
         assert values("run") == pytest.approx(MINIMA, abs=1e-4)
 
-    def test_maxima(self):
-        shown = find("upside_down", "--maximise", "--out", "run")
+    @pytest.mark.parametrize("spelling", ["--maximise", "--maximize"])
+    def test_maxima(self, spelling):
+        shown = find("upside_down", spelling, "--out", "run")
         assert "4 maxima" in shown.stdout
         assert values("run") == pytest.approx([-value for value in MINIMA], abs=1e-4)
 

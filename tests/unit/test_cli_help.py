@@ -78,6 +78,20 @@ class TestHelp:
         shown = CliRunner().invoke(cli.main, [name, "--help"]).output
         assert all(re.search(rf"^    {code} ", shown, re.MULTILINE) for code in (0, 1, 2, 130, 143))
 
+    @pytest.mark.parametrize("name", ["show", "plot", "report"])
+    def test_exit_codes_of_looking_are_documented(self, name):
+        shown = CliRunner().invoke(cli.main, [name, "--help"]).output
+        codes = (0, 2, 130) if name == "show" else (0, 1, 2, 130)
+        assert re.findall(r"^    (\d+) ", shown, re.MULTILINE) == [str(code) for code in codes]
+
+    def test_resume_keeps_what_was(self):
+        shown = " ".join(CliRunner().invoke(cli.main, ["resume", "--help"]).output.split())
+        assert set(re.findall(r"\[default.*?\]", shown)) == {"[default: as before]"}
+
+    def test_the_sign_of_problems_is_told(self):
+        shown = " ".join(CliRunner().invoke(cli.main, ["find", "--help"]).output.split())
+        assert "built-in problems are maximised" in shown
+
     def test_it_imports_nothing_heavy(self):
         code = "import sys\nfrom allmodes.cli import main\nmain(['find', '--help'], standalone_mode=False)\n"
         code += "print(*sys.modules, file=sys.stderr)"

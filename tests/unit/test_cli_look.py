@@ -142,11 +142,13 @@ class TestPlot:
     @pytest.mark.parametrize(
         ("words", "code", "text"),
         [
-            (["weights"], 1, "weights cannot be drawn"),
+            (["weights"], 2, "here; search with --method anneal. allmodes plot RESULT modes shows the weights"),
+            (["animate"], 2, "search with --method anneal."),
+            (["animate", "-o", "x.png"], 2, "animate cannot be drawn"),
             (["pie"], 2, "'pie' is not one of 'landscape', 'pairs'"),
-            (["modes", "-o", "x.foo"], 1, "Format 'foo' is not supported"),
+            (["modes", "-o", "x.foo"], 2, "Format 'foo' is not supported"),
             (["modes", "-o", "nowhere/x.png"], 1, "nowhere/x.png cannot be written: No such file or directory"),
-            (["landscape", "--coordinates", "0,7"], 1, "coordinates has 7"),
+            (["landscape", "--coordinates", "0,7"], 2, "--coordinates has 7"),
             (["modes", "--coordinates", "0,1"], 2, "--coordinates is for landscape, pairs and animate"),
             (["landscape", "--target", "model.py:nothing"], 2, "has no 'nothing'"),
         ],

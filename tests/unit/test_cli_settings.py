@@ -171,7 +171,8 @@ class TestFile:
             "line 7, maximise: 'yes' was found; wanted true or false",
             "line 8, names: ['x', 3] was found; wanted names",
             "line 9, n_modes: 1.5 was found; wanted a whole number of at least 1",
-            "line 10, xyz: there is no such setting; allowed are target, bounds, dimension",
+            "line 10, xyz: there is no such setting.",
+            "Settings are target, bounds, dimension",
             "line 11, jac: {'a': 1} was found; wanted jax, torch",
         ):
             assert piece in text
@@ -190,6 +191,37 @@ class TestFile:
         with pytest.raises(Usage) as error:
             read_settings(tmp_path / "run.toml")
         assert told in error.value.message
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            ("rng = 1", "rng: there is no such setting; did you mean seed?"),
+            ("maxfev = 1", "did you mean max_evaluations?"),
+            ("maxtime = 1", "did you mean max_time?"),
+            ("maxiter = 1", "did you mean max_rounds?"),
+            ("evaluations = 1", "did you mean max_evaluations?"),
+            ('target = "global"', "'global' was found, which is for modes"),
+        ],
+    )
+    def test_names_of_arguments_in_python(self, tmp_path, line, told):
+        target = "" if "target" in line else 'target = "himmelblau"\n'
+        (tmp_path / "run.toml").write_text(f"{target}{line}\nzyx = 1\nwvu = 1\n")
+        with pytest.raises(Usage) as error:
+            read_settings(tmp_path / "run.toml")
+        assert told in " ".join(error.value.message.split())
+        assert error.value.message.count("dimension") == 1  # all that is allowed, once
+
+    def test_both_spellings(self, tmp_path):
+        (tmp_path / "run.toml").write_text('target = "himmelblau"\nmaximize = true\n')
+        assert read_settings(tmp_path / "run.toml") == {"target": "himmelblau", "maximise": True}
+
+    def test_without_bounds_names_the_file_and_the_key(self, tmp_path):
+        (tmp_path / "model.py").write_text("def energy(x):\n    return 0.0\n")
+        (tmp_path / "run.toml").write_text('target = "model.py:energy"\n')
+        shown = CliRunner().invoke(cli.main, ["find", str(tmp_path / "run.toml")])
+        assert shown.exit_code == 2
+        assert f"{tmp_path / 'run.toml'} has no bounds" in " ".join(shown.stderr.split())
+        assert "bounds = [[-6, 6], [-6, 6]]" in " ".join(shown.stderr.split())
 
     def test_that_is_not_there_is_a_mistake(self, tmp_path):
         shown = CliRunner().invoke(cli.main, ["find", str(tmp_path / "run.toml")])

@@ -23,6 +23,19 @@ Exit codes:
   130  ended by Ctrl-C; what was found is printed and saved
   143  ended by SIGTERM; likewise"""
 
+LOOK = """\b
+Exit codes:
+  0    it was printed
+  2    options or files are not as they should be
+  130  ended by Ctrl-C"""
+DRAW = """\b
+Exit codes:
+  0    the file is written
+  1    the file could not be written
+  2    options, target or files are not as they should be, or the result
+       has nothing of that kind to draw
+  130  ended by Ctrl-C"""
+
 
 class Usage(click.ClickException):
     """Something that the user can put right; one or several lines, without the usage of the command."""

@@ -38,6 +38,7 @@ def find_command(target: str, is_json: bool, force: bool, quiet: bool, debug: bo
 
     TARGET is FILE.py:FUNCTION or MODULE:FUNCTION (of a point (d,), returns a number), a built-in problem (see:
     allmodes problems), or a settings file run.toml, in which the options below are keys: max_evaluations = 10000.
+    Functions are minimised unless --maximise is given; built-in problems are maximised.
 
     The modes are printed, and kept with a checkpoint in a directory: see allmodes show, plot, report and resume.
 
@@ -48,11 +49,12 @@ def find_command(target: str, is_json: bool, force: bool, quiet: bool, debug: bo
       allmodes find run.toml --max-evaluations 20000
     """
     settings = given(chosen)
-    if target.endswith(".toml"):
-        settings = read_settings(Path(target)) | settings
+    file = Path(target) if target.endswith(".toml") else None
+    if file is not None:
+        settings = read_settings(file) | settings
         target = settings.pop("target")
     target = check_name(target)
-    settings = completed(target, settings)
+    settings = completed(target, settings, file)
     out = settings.pop("out", None)
     loaded = load(target, None if is_function(target) else settings.get("dimension"))
     directory = None
@@ -66,7 +68,7 @@ def find_command(target: str, is_json: bool, force: bool, quiet: bool, debug: bo
     run(loaded, settings, directory, How(is_json, quiet, debug))
 
 
-def completed(target: str, settings: dict[str, Any]) -> dict[str, Any]:
+def completed(target: str, settings: dict[str, Any], file: Path | None = None) -> dict[str, Any]:
     """The settings with a pair of bounds for each coordinate, a seed and whole paths; refused if they do not agree."""
     settings = {"seed": secrets.randbits(_SEED_BITS)} | settings
     for key in ("jac", "hess"):
@@ -75,13 +77,22 @@ def completed(target: str, settings: dict[str, Any]) -> dict[str, Any]:
     bounds, dimension = settings.get("bounds"), settings.get("dimension")
     if bounds is None:
         if is_function(target) and "x0" not in settings:
-            raise Usage(
-                f"where is {shown(target)} to be searched? Give --bounds, as in --bounds -6:6,-6:6 for two coordinates "
-                "(or --bounds -6:6 --dimension 2), or a point to search around, --x0 0,0."
-            )
+            raise Usage(_no_bounds(shown(target), file))
         return settings
     if dimension is not None and len(bounds) == 1:
         settings["bounds"] = bounds * dimension
     elif dimension not in (None, len(bounds)):
         raise Usage(f"--bounds has {len(bounds)} pairs and --dimension is {dimension}; wanted as many, or one pair.")
     return settings
+
+
+def _no_bounds(target: str, file: Path | None) -> str:
+    if file is not None:
+        return (
+            f"{file} has no bounds: where is {target} to be searched? Add the key bounds, as in "
+            "bounds = [[-6, 6], [-6, 6]] for two coordinates, or a point to search around, x0 = [0, 0]."
+        )
+    return (
+        f"where is {target} to be searched? Give --bounds, as in --bounds -6:6,-6:6 for two coordinates "
+        "(or --bounds -6:6 --dimension 2), or a point to search around, --x0 0,0."
+    )

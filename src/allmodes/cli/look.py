@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from allmodes.cli import exits
 from allmodes.cli.console import output, say
 from allmodes.cli.directory import load_result
 from allmodes.cli.exits import Usage, fail
@@ -23,10 +25,19 @@ if TYPE_CHECKING:
 COORDINATES = Listed("numbers, from 0, or names of coordinates, separated by commas", lambda text: _coordinate(text))
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
 _OF_THE_FUNCTION = ("landscape", "animate")  # those with contours
+_IN_OPTIONS = {
+    'method="anneal" or an engine assembly such as presets.nva_gm()': "--method anneal",
+    "coordinates is ": "--coordinates is ",
+    "coordinates has ": "--coordinates has ",
+    "path is ": "--output is ",
+    "run is ": "--run is ",
+    "None for all runs, or one": "one",
+}
+_PLOTS = re.compile(r"plot\.(\w+)\(\)")
 _RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Path))
 
 
-@click.command("show")
+@click.command("show", epilog=exits.LOOK)
 @_RESULT
 @click.option("--all", "is_all", is_flag=True, help="All modes, not the first 20.")
 @click.option("--mode", "number", type=Whole(1), metavar="N", help="Everything about one mode, by its number.")
@@ -56,7 +67,7 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
         show_mode(output(), result, number)
 
 
-@click.command("plot")
+@click.command("plot", epilog=exits.DRAW)
 @_RESULT
 @click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.option(
@@ -96,7 +107,7 @@ def plot_command(place: Path, kind: str, file: Path | None, target: str | None, 
     except ImportError as error:
         raise Usage(str(error)) from None
     except (ValueError, TypeError) as error:
-        fail(f"{kind} cannot be drawn: {error}")
+        raise Usage(f"{kind} cannot be drawn: {in_options(str(error))}") from None
     except OSError as error:
         fail(f"{file} cannot be written: {error.strerror or error}.")
     say(f"written: {file}")
@@ -133,11 +144,18 @@ def _draw(result: Result, kind: str, file: Path, function: Any, coordinates: Any
     axes.figure.savefig(file, dpi=dpi)
 
 
+def in_options(text: str) -> str:
+    """A message of the library, which names arguments of Python, in words of this command."""
+    for python, here in _IN_OPTIONS.items():
+        text = text.replace(python, here)
+    return _PLOTS.sub(r"allmodes plot RESULT \1", text)
+
+
 def _coordinate(text: Any) -> int | str:
     return int(text) if str(text).isdigit() else str(text)
 
 
-@click.command("report", short_help="Write a page about a result.")
+@click.command("report", short_help="Write a page about a result.", epilog=exits.DRAW)
 @_RESULT
 @click.option(
     "-o",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,13 +13,19 @@ from allmodes.cli.console import say
 from allmodes.cli.directory import RunDirectory
 from allmodes.cli.exits import Usage
 from allmodes.cli.running import How, run
-from allmodes.cli.settings import SETTINGS, given, options
+from allmodes.cli.settings import SETTINGS, as_before, given, options
 from allmodes.cli.targets import check_name, is_function, load, shown
+
+if TYPE_CHECKING:
+    from allmodes.finder import ModeFinder
+
+# What ends a search, and the setting that lets it go on.
+_LIMITS = {"maxfev": "max_evaluations", "maxiter": "max_rounds", "maxtime": "max_time", "n_modes": "n_modes"}
 
 
 @click.command("resume", short_help="Go on with a search, exactly where it was.", epilog=exits.TEXT)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@options(tuple(setting for setting in SETTINGS if setting.goes_on))
+@options(tuple(as_before(setting) for setting in SETTINGS if setting.goes_on))
 @click.option("--target", "new_target", metavar="TARGET", help="Where the function is now, if it has moved.")
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -29,7 +36,7 @@ def resume_command(
     """Go on with a search that was interrupted, or that is to have a larger budget.
 
     DIR is the directory of a run. The search goes on exactly where it was: the result is that of a run without
-    interruption. The function that run.json names is imported again.
+    interruption. The function that run.json names is imported again. Options that are left out stay as they were.
 
     \b
     Example:
@@ -38,10 +45,17 @@ def resume_command(
     place = RunDirectory(directory)
     target, settings = place.read()
     target = check_name(new_target or target)
-    settings |= given(chosen)
+    changes = given(chosen)
+    settings |= changes
     if not place.checkpoint.exists():
         raise Usage(f"{directory} has no checkpoint.npz to go on from. Begin anew: allmodes find {shown(target)}.")
-    if not quiet:
+    finder = _finder(place)
+    reasons = {} if finder is None else _reasons(finder, changes)
+    if finder is not None and reasons:
+        say(f"nothing to do: {'; '.join(reasons.values())}. {_advice(reasons, directory)}")
+        if not is_json and "report" not in changes and place.result.exists():
+            raise click.exceptions.Exit(exits.FOUND if finder.modes_found else exits.FAILED)
+    elif not quiet:
         what = f"importing {shown(target)}" if is_function(target) else f"problem {target}"
         say(f"resuming {directory}: {what}")
     loaded = load(target, None if is_function(target) else settings.get("dimension"))
@@ -50,3 +64,40 @@ def resume_command(
     except OSError as error:
         raise Usage(f"cannot write to the directory {directory}: {error.strerror}.") from None
     run(loaded, settings, place, How(is_json, quiet, debug, is_new=False))
+
+
+def _finder(place: RunDirectory) -> ModeFinder | None:
+    """The search as it was saved; none if it cannot be read, which is explained when it is to go on."""
+    from allmodes.finder import ModeFinder
+
+    try:
+        return ModeFinder.load(place.checkpoint)
+    except (OSError, ValueError):
+        return None
+
+
+def _reasons(finder: ModeFinder, changes: dict[str, Any]) -> dict[str, str]:
+    """Why a search is over, and stays so with the settings that are changed: a name and a sentence for each."""
+    budget = changes.get("max_evaluations", math.inf)
+    if budget < finder.nfev:
+        raise Usage(
+            f"--max-evaluations is {budget}; {finder.nfev} evaluations are made already. Wanted more than that."
+        )
+    reached = {
+        "maxfev": finder.nfev, "maxiter": finder.nit, "maxtime": finder.elapsed, "n_modes": finder.modes_found,
+    }  # fmt: skip
+    return {
+        name: why
+        for name, why in finder.stop().items()
+        if name not in reached or not changes.get(_LIMITS[name], -math.inf) > reached[name]
+    }
+
+
+def _advice(reasons: dict[str, str], directory: Path) -> str:
+    """What to do about each of the reasons."""
+    limits = [f"--{_LIMITS[name].replace('_', '-')}" for name in reasons if name in _LIMITS]
+    if len(limits) == len(reasons):
+        on = f"To search on, raise {' and '.join(limits)}."
+    else:
+        on = "A larger budget would not change that: for another search, allmodes find with another --seed."
+    return f"{on} What was found: allmodes show {directory}"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _OPTIONS = (
     "temperature",
     "width",
+    "patience",
     "order",
     "checkpoint_every",
 )  # settings that find_minima takes in its argument `options`

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ from allmodes.cli.kinds import (
 )
 
 METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
+_DEFAULT = re.compile(r" \[default.*?\]")
 _TARGET = Text("FILE.py:FUNCTION, MODULE:FUNCTION or the name of a built-in problem", "TARGET")
 
 
@@ -39,6 +41,7 @@ class Setting:
         argument: of find_minima that gets the value; empty if it is used otherwise.
         repeats: whether the option can be given several times, for more entries of one list.
         goes_on: whether a search that is resumed may get another value.
+        also: another spelling of the key.
     """
 
     key: str
@@ -47,6 +50,7 @@ class Setting:
     argument: str = ""
     repeats: bool = False
     goes_on: bool = False
+    also: str = ""
 
     @property
     def option(self) -> str:
@@ -56,12 +60,14 @@ class Setting:
 SETTINGS = (
     Setting("bounds", Bounds(), "Where to look, as in -6:6,0:1; a side left out is open.", "bounds", repeats=True),
     Setting("dimension", Whole(1), "Number of coordinates, where --bounds has one pair for all."),
-    Setting("maximise", Yes(), "Find maxima instead of minima."),
+    Setting("maximise", Yes(), "Find maxima instead of minima.", also="maximize"),
     Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target"),
     Setting("method", Word(METHODS), "How to search. [default: auto]", "method"),
     Setting("n_modes", Whole(1), "Stop when so many modes are found.", "n_modes", goes_on=True),
     Setting("max_evaluations", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True),
+    Setting("max_rounds", Whole(1), "Most rounds of evaluations.", "maxiter", goes_on=True),
     Setting("max_time", Real("a number of seconds above 0"), "Most seconds.", "maxtime", goes_on=True),
+    Setting("patience", Whole(1), "Launches without a new mode before the search ends."),
     Setting("seed", Whole(0), "Of the random numbers; drawn and told if left out.", "rng"),
     Setting("jac", Derivative(), "Gradient: jax, torch, autograd, 2-point, true, FILE.py:F.", "jac"),
     Setting("hess", Derivative(), "Hessian, likewise.", "hess"),
@@ -90,6 +96,7 @@ SETTINGS = (
 
 TARGET = Setting("target", _TARGET, "What to search.")
 BY_KEY = {setting.key: setting for setting in (TARGET, *SETTINGS)}
+SPELLINGS = {setting.also: setting.key for setting in SETTINGS if setting.also}
 
 
 def options(settings: tuple[Setting, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -103,10 +110,17 @@ def options(settings: tuple[Setting, ...]) -> Callable[[Callable[..., Any]], Cal
     return add
 
 
+def as_before(setting: Setting) -> Setting:
+    """The setting as an option of a search that goes on: what it was is kept."""
+    without = _DEFAULT.sub("", setting.help)
+    return setting if without == setting.help else replace(setting, help=f"{without} [default: as before]")
+
+
 def _option(setting: Setting) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     if isinstance(setting.kind, Yes):
         text = f"{setting.option}/--no-{setting.option[2:]}" if setting.goes_on else setting.option
-        return click.option(text, setting.key, is_flag=True, default=None, help=setting.help)
+        names = (text, f"--{setting.also}") if setting.also else (text,)
+        return click.option(*names, setting.key, is_flag=True, default=None, help=setting.help)
     return click.option(
         setting.option, setting.key, type=setting.kind, metavar=setting.kind.name, multiple=setting.repeats,
         help=setting.help,

@@ -8,9 +8,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from allmodes.cli.console import item
+from allmodes.cli.console import item, wrapped
 from allmodes.cli.exits import Usage
-from allmodes.cli.settings import BY_KEY
+from allmodes.cli.settings import BY_KEY, SETTINGS, SPELLINGS
+
+# Arguments of find_minima, and what they are called here.
+_IN_PYTHON = {setting.argument: setting.key for setting in SETTINGS if setting.argument not in ("", setting.key)} | {
+    "random_state": "seed", "fun": "target", "function": "target", "checkpoint": "out", "max_iterations": "max_rounds",
+}  # fmt: skip
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -23,14 +28,16 @@ def read_settings(path: Path) -> dict[str, Any]:
     settings, mistakes = {}, []
     for key, value in found.items():
         try:
-            settings[key] = _checked(key, value)
+            settings[SPELLINGS.get(key, key)] = _checked(SPELLINGS.get(key, key), value)
         except ValueError as error:
             mistakes.append(f"{_line(text, key)}{error}")
     if "target" not in found:
         mistakes.append(f"target: missing; wanted {BY_KEY['target'].kind.wanted}.")
     if mistakes:
         count = "one mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
-        raise Usage(f"{path} has {count}:\n" + "\n".join(map(item, mistakes)))
+        unknown = not found.keys() <= BY_KEY.keys() | SPELLINGS.keys()
+        allowed = "\n" + wrapped(f"Settings are {', '.join(BY_KEY)}.") if unknown else ""
+        raise Usage(f"{path} has {count}:\n" + "\n".join(map(item, mistakes)) + allowed)
     return _resolved(settings, path.parent)
 
 
@@ -45,9 +52,13 @@ def _text(path: Path) -> str:
 
 def _checked(key: str, value: Any) -> Any:
     if key not in BY_KEY:
-        close = get_close_matches(key.replace("-", "_"), BY_KEY, 1)
-        meant = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(BY_KEY)}."
-        raise ValueError(f"{key}: there is no such setting; {meant}")
+        plain = key.lower().replace("-", "_")
+        close = [_IN_PYTHON[plain]] if plain in _IN_PYTHON else get_close_matches(plain, BY_KEY, 1)
+        meant = f"; did you mean {close[0]}?" if close else "."
+        raise ValueError(f"{key}: there is no such setting{meant}")
+    if key == "target" and value in ("all", "global"):
+        raise ValueError(f'target: {value!r} was found, which is for modes, as in modes = "{value}"; wanted '
+                         f"{BY_KEY['target'].kind.wanted}.")  # fmt: skip
     try:
         return BY_KEY[key].kind.checked(value)
     except ValueError as error:
