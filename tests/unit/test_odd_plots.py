@@ -18,8 +18,7 @@ STILL = [kind for kind in KINDS if kind not in ("weights", "animate")]
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_results_are_drawn(odd, kind, tmp_path):
     figure = Figure()
-    given = {"fig": figure} if kind == "pairs" else {"ax": figure.add_subplot()}
-    getattr(ODD[odd].plot, kind)(**given)
+    getattr(ODD[odd].plot, kind)(ax=figure.add_subplot())
     figure.savefig(tmp_path / "plot.png", dpi=40)
 
 
@@ -40,7 +39,7 @@ def test_names_stay_text(name):
     wanted = name.replace("\n", " ")
     assert shown == (wanted if len(name) <= 24 else wanted[:23] + "…")
     assert found.plot.parallel().get_xticklabels()[0].get_text() == ax.get_xlabel()
-    assert found.plot.pairs()[0, 0].get_xlabel() == ax.get_xlabel()
+    assert found.plot.pairs().child_axes[0].get_xlabel() == ax.get_xlabel()
 
 
 def test_long_names_are_cut():

@@ -56,8 +56,7 @@ def parallel(found):
 def pairs(found):
     deep = result(3, modes=tuple(replace(mode, x=np.append(mode.x, 0.3 * i)) for i, mode in enumerate(found.modes)),
                   mixture=None)  # fmt: skip
-    figure = Figure(figsize=(4.0, 4.0), layout="constrained")
-    return deep.plot.pairs(fig=figure)[0, 0]
+    return deep.plot.pairs(ax=axes(4.0, 4.0))
 
 
 def animate(found, path):

@@ -54,7 +54,7 @@ def test_there_is_a_method_for_every_kind():
     assert isinstance(result().plot, Plots)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in STILL if kind != "pairs"])
+@pytest.mark.parametrize("kind", STILL)
 def test_the_axes_given_are_returned(kind):
     ax = axes()
     assert getattr(annealed().plot, kind)(ax=ax) is ax
@@ -64,9 +64,7 @@ def test_the_axes_given_are_returned(kind):
 @pytest.mark.parametrize("kind", STILL)
 def test_without_axes_there_is_a_new_figure_and_nothing_global_changes(kind, tmp_path):
     before = dict(matplotlib.rcParams)
-    made = getattr(annealed().plot, kind)()
-    figure = made.flat[0].figure if kind == "pairs" else made.figure
-    figure.savefig(tmp_path / "plot.png", dpi=40)
+    getattr(annealed().plot, kind)().figure.savefig(tmp_path / "plot.png", dpi=40)
     assert dict(matplotlib.rcParams) == before
     pyplot = sys.modules.get("matplotlib.pyplot")
     assert pyplot is None or not pyplot.get_fignums()
@@ -74,7 +72,7 @@ def test_without_axes_there_is_a_new_figure_and_nothing_global_changes(kind, tmp
 
 def test_notebooks_show_the_picture():
     ax = result().plot.modes()
-    for shown in (ax, ax.figure, result().plot.pairs()[0, 0].figure):
+    for shown in (ax, ax.figure, result().plot.pairs()):
         assert shown._repr_png_().startswith(b"\x89PNG")
     assert pickle.loads(pickle.dumps(ax)).get_title() == "4 modes by rank"
     assert not hasattr(result().plot.modes(ax=axes()), "_repr_png_")
@@ -142,6 +140,35 @@ def test_ellipses_are_two_standard_deviations(maximise):
 def test_an_ellipse_wider_than_the_picture_is_left_out():
     wide = replace(four_modes()[0], hessian=np.diag([1e-3, 1e3]))
     assert not [line for line in result(modes=(wide,)).plot.landscape().get_lines() if len(line.get_xydata()) == 73]
+
+
+def test_ellipses_under_their_markers_are_not_in_the_legend():
+    narrow = tuple(replace(each, hessian=1e4 * each.hessian) for each in four_modes())
+    entries = [text.get_text() for text in result(modes=narrow).plot.landscape().get_legend().get_texts()]
+    assert not [text for text in entries if "s.d." in text]
+
+
+def test_the_bar_of_colours_has_round_numbers_and_the_label_given():
+    ax = result().plot.landscape(lambda x: 100.0 * wells(x) - 300.0, resolution=41, label="log of it")
+    (bar,) = (each for each in ax.figure.axes if each is not ax)
+    assert bar.get_ylabel() == "log of it"
+    shown = [label.get_text() for label in bar.get_yticklabels()]
+    assert len(shown) == 5
+    assert all(len(text.lstrip("−").strip("0")) <= 2 for text in shown), shown
+    assert shown[0].startswith("−")
+    assert not bar.yaxis.get_minorticklocs().size
+    assert result().plot.landscape(wells, [0], label="log of it").get_ylabel() == "log of it"
+    assert result().plot.landscape(wells, [0]).get_ylabel() == "value"
+
+
+def test_a_mode_at_the_upper_bound_does_not_reach_the_title():
+    at_the_top = mode([0.0, 2.0], 0.0, is_global=True, kind="boundary")
+    ax = result(modes=(at_the_top,), mixture=None).plot.landscape(wells, resolution=11)
+    ax.figure.canvas.draw()
+    marker = next(line for line in ax.get_lines() if line.get_markersize() == 13.0)
+    top = ax.transData.transform((0.0, 2.0))[1] + 0.5 * (13.0 + 1.2) * ax.figure.dpi / 72.0
+    assert marker.get_xydata()[0, 1] == 2.0
+    assert ax.title.get_window_extent().y0 > top
 
 
 def test_launches_are_drawn_from_start_to_end():
@@ -296,7 +323,7 @@ def test_what_cannot_be_drawn_is_refused(given, message):
 def test_fixed_coordinates_are_not_sliced():
     found = ODD["fixed"]
     assert (found.plot.landscape().get_xlabel(), found.plot.landscape().get_ylabel()) == ("x0", "x1")
-    assert found.plot.pairs().shape == (1, 1)
+    assert len(panels(found.plot.pairs())) == 1
     with pytest.raises(ValueError, match=r"'x2' is fixed by its bounds at 0; choose coordinates that are not"):
         found.plot.landscape(coordinates=(0, 2))
 
@@ -328,16 +355,12 @@ def test_of_many_modes_thirty_are_numbered():
 
 def test_pairs_have_a_panel_for_every_two_coordinates():
     found = result(4, names=("a", "b", "c", "d"))
-    made = found.plot.pairs()
-    assert made.shape == (3, 3)
-    for row in range(3):
-        for column in range(3):
-            assert made[row, column].axison == (column <= row)
-    assert [panel.get_xlabel() for panel in made[-1]] == ["a", "b", "c"]
-    assert [panel.get_ylabel() for panel in made[:, 0]] == ["b", "c", "d"]
-    marked = {tuple(text.xy) for text in made[2, 1].texts}
+    made = panels(found.plot.pairs())
+    assert [panel.get_xlabel() for panel in made] == ["", "", "", "a", "b", "c"]
+    assert [panel.get_ylabel() for panel in made] == ["b", "c", "", "d", "", ""]
+    marked = {tuple(text.xy) for text in made[4].texts}
     assert marked <= {(each.x[1], each.x[3]) for each in found.modes}
-    drawn = max(made[2, 1].get_lines(), key=lambda line: len(line.get_xdata())).get_xydata()
+    drawn = max(made[4].get_lines(), key=lambda line: len(line.get_xdata())).get_xydata()
     assert len(drawn) > 400
     assert np.abs(drawn).max() <= 2.0
     np.testing.assert_allclose(np.median(drawn[:, 1]), 0.0, atol=0.05)
@@ -347,22 +370,27 @@ def test_of_many_coordinates_those_with_differences_are_shown():
     x = np.zeros((3, 20))
     x[:, [2, 3, 5, 11, 17, 19]] = np.arange(3)[:, None] / 2.0
     found = result(20, modes=tuple(mode(each, i) for i, each in enumerate(x)), paths=Paths())
-    made = found.plot.pairs()
-    assert made.shape == (5, 5)
-    assert [panel.get_xlabel() for panel in made[-1]] == ["x2", "x3", "x5", "x11", "x17"]
-    assert "6 coordinates in which" in made[0, 0].figure.get_suptitle()
-    assert found.plot.pairs(coordinates=["x1", 4]).shape == (1, 1)
+    ax = found.plot.pairs()
+    assert [panel.get_xlabel() for panel in panels(ax)] == [""] * 10 + ["x2", "x3", "x5", "x11", "x17"]
+    assert "6 coordinates in which" in ax.get_title().replace("\n", " ")
+    assert len(panels(found.plot.pairs(coordinates=["x1", 4]))) == 1
     with pytest.raises(ValueError, match=r"coordinates has 20 of them; wanted 2 to 6"):
         found.plot.pairs(coordinates=range(20))
 
 
 def test_pairs_take_axes_or_a_figure():
     own = Figure().subplots(2, 2)
-    assert result(3).plot.pairs(ax=own)[1, 0] is own[1, 0]
+    panels_of = panels(result(3).plot.pairs(ax=own[0, 1]))
+    inside = own[0, 1].get_position()
+    own[0, 1].figure.canvas.draw()
+    for panel in panels_of:
+        corners = panel.get_position().get_points()
+        assert (corners > inside.get_points()[0] - 1e-9).all()
+        assert (corners < inside.get_points()[1] + 1e-9).all()
     figure = Figure()
-    assert result(3).plot.pairs(fig=figure)[0, 0].figure is figure
-    with pytest.raises(ValueError, match=r"ax has 4 axes; wanted 3 x 3 of them, for 4 coordinates"):
-        result(4).plot.pairs(ax=own)
+    assert result(3).plot.pairs(fig=figure).figure is figure
+    with pytest.raises(ValueError, match=r"ax is of type ndarray; wanted one Axes, inside which the panels are drawn"):
+        result(3).plot.pairs(ax=own)
 
 
 # ---- modes, weights, convergence, parallel
@@ -377,6 +405,12 @@ def test_bars_are_as_long_as_weights_and_flatness():
     dots = [line.get_xydata()[0] for line in value.get_lines()]
     np.testing.assert_array_equal(dots, [(each.fun, rank) for rank, each in enumerate(found.modes, 1)])
     assert to_rgba(canvas.GLOBAL) == weight.patches[0].get_facecolor() != weight.patches[1].get_facecolor()
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_few_modes_leave_no_empty_row(n):
+    for panel in panels(result(modes=four_modes()[:n]).plot.modes(ax=axes())):
+        assert panel.get_ylim() == (n + 0.7, 0.3)
 
 
 def test_of_many_modes_the_best_thirty_have_bars():
@@ -453,6 +487,18 @@ def test_parallel_axes_end_at_the_bounds():
     assert [line.get_linewidth() for line in ax.get_lines() if line.get_marker() == "o"] == [1.0, 1.0, 1.0, 2.4]
 
 
+def test_long_names_stay_inside_a_plain_figure():
+    names = ("a rather long name of it", "another one of the sort", "c", "d")
+    figure = Figure()
+    ax = result(4, names=names).plot.parallel(ax=figure.add_subplot())
+    figure.canvas.draw()
+    for text in ax.get_xticklabels():
+        extent = text.get_window_extent()
+        assert text.get_rotation() == 60.0
+        assert extent.y0 >= 0.0
+        assert extent.x0 >= 0.0
+
+
 # ---- animate
 
 
@@ -510,7 +556,7 @@ def test_a_real_search_is_drawn(tmp_path):
     found = find_maxima(fun, [(-2, 2)] * 2, rng=0, method="anneal", maxfev=1200)
     for kind in ("landscape", "modes", "weights", "convergence", "parallel"):
         getattr(found.plot, kind)(ax=axes()).figure.savefig(tmp_path / "plot.png", dpi=40)
-    found.plot.pairs(fig=Figure())[0, 0].figure.savefig(tmp_path / "plot.png", dpi=40)
+    found.plot.pairs(fig=Figure()).figure.savefig(tmp_path / "plot.png", dpi=40)
     found.plot.animate(tmp_path / "film.gif", fun, frames=2)
 
 

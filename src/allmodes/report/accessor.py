@@ -37,6 +37,7 @@ class Plots:
         at: Any = None,
         ax: Any = None,
         resolution: int | None = None,
+        label: str = "value",
     ) -> Any:
         """Contours of a slice of the function, with launches, ellipses and modes numbered by rank.
 
@@ -50,19 +51,17 @@ class Plots:
             at: a point (D,) that the slice goes through, or the rank of a mode; by default the best mode.
             ax: axes to draw on.
             resolution: points along each side of the slice at which `fun` is called; 101, or 801 of one coordinate.
+            label: what `fun` returns, if it is not the value that was searched but its logarithm, say.
         """
-        return landscape(self._result, fun, coordinates, at, ax, resolution)
+        return landscape(self._result, fun, coordinates, at, ax, resolution, label)
 
     def pairs(self, coordinates: Sequence[int | str] | None = None, ax: Any = None, fig: Any = None) -> Any:
         """Modes, and draws of the mixture, for every pair of coordinates.
 
         Args:
             coordinates: two to six of them, by number or name; by default all, or the six in which modes differ most.
-            ax: an array of (m - 1, m - 1) axes for m coordinates.
-            fig: a figure or subfigure to draw on instead.
-
-        Returns:
-            The axes (m - 1, m - 1).
+            ax: axes to draw in: the panels are `ax.child_axes`, row by row.
+            fig: a figure or subfigure to add axes to instead.
         """
         return pairs(self._result, coordinates, ax, fig)
 

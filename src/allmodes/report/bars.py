@@ -15,7 +15,8 @@ _MOST = 30  # bars that can be told apart
 _SIZE = (6.8, 1.5)  # inches, of the figure without bars
 _ROW = 0.16  # inches for each bar
 _LARGE_RANGE = 1e3  # of flatness, from which on it is drawn by orders of magnitude
-_FEWEST = 5  # rows there is room for: few bars are not thick
+_FEWEST = 5  # rows that a bar is thinned for: few bars are not thick
+_THICKNESS = 0.62  # of a bar, as a share of its row
 _ROOM = 1.45  # of the axis to the longest bar, for the number behind it
 
 Floats = NDArray[np.float64]
@@ -76,7 +77,7 @@ def _bars(ax: Any, lengths: Floats, colours: list[str], texts: list[str]) -> Non
         ax.set_xlim(finite.min() / 3.0, finite.max() * (finite.max() / finite.min()) ** (_ROOM - 1.0))
     else:
         ax.set_xlim(0.0, _ROOM * (finite.max() if len(finite) else 1.0))
-    ax.barh(ranks, drawn, color=colours, height=0.62)
+    ax.barh(ranks, drawn, color=colours, height=_THICKNESS * min(1.0, len(lengths) / _FEWEST))
     start = ax.get_xlim()[0]
     for rank, length, text in zip(ranks, drawn, texts, strict=True):
         ax.annotate(text, (max(length, start), rank), xytext=(3.0, 0.0), textcoords="offset points", fontsize=7.0,
@@ -91,7 +92,7 @@ def _text(number: float, finite: str) -> str:
 def _ranks(ax: Any, n: int) -> None:
     """Rank 1 at the top."""
     step = -(-n // 15)
-    ax.set(ylim=(max(n, _FEWEST) + 0.7, 0.3), yticks=[1, *range(step, n + 1, step)] if step > 1 else range(1, n + 1))
+    ax.set(ylim=(n + 0.7, 0.3), yticks=[1, *range(step, n + 1, step)] if step > 1 else range(1, n + 1))
     ax.tick_params(labelsize=canvas.SMALL)
     ax.locator_params(axis="x", nbins=4) if ax.get_xscale() == "linear" else None
     for side in ("top", "right"):

@@ -69,10 +69,21 @@ def labels(result: Result) -> list[str]:
     return [label(name) for name in result.coordinate_names]
 
 
-def set_title(ax: Any, text: str) -> None:
-    """A title above the axes, on as many lines as it takes."""
+def set_title(ax: Any, text: str, pad: float | None = None) -> None:
+    """A title above the axes, on as many lines as it takes, so many points above them."""
     inches = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
-    ax.set_title("\n".join(textwrap.wrap(text, max(20, int(_LETTERS * inches)))), fontsize=10)
+    ax.set_title("\n".join(textwrap.wrap(text, max(20, int(_LETTERS * inches)))), fontsize=10, pad=pad)
+
+
+def size_in_points(ax: Any) -> Floats:
+    """Width and height of axes (2,), as far as they are known before the figure is laid out."""
+    extent = ax.get_window_extent()
+    return np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
+
+
+def number(value: float) -> str:
+    """A short number with a real minus."""
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
 def say(ax: Any, text: str) -> Any:
@@ -144,14 +155,18 @@ def limits(result: Result, i: int) -> tuple[float, float]:
 def panels(ax: Any, rows: int, columns: int) -> list[Any]:
     """Axes within axes, which themselves become a frame that is not drawn."""
     ax.set_axis_off()
-    across, between = _GAPS
+    return [ax.inset_axes(place) for place in grid(rows, columns, _GAPS)]
+
+
+def grid(rows: int, columns: int, gaps: tuple[float, float]) -> list[tuple[float, float, float, float]]:
+    """Places of panels, row by row: left, bottom, width and height as shares of the axes; gaps across and down."""
+    across, between = gaps
     height, width = (1.0 - between * (rows - 1)) / rows, (1.0 - across * (columns - 1)) / columns
-    places = [
+    return [
         (column * (width + across), 1.0 - height - row * (height + between), width, height)
         for row in range(rows)
         for column in range(columns)
     ]
-    return [ax.inset_axes(place) for place in places]
 
 
 def legend_below(ax: Any, entries: Sequence[Any], columns: int = 2) -> None:

@@ -45,7 +45,7 @@ def animate(
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     if fun is not None:
-        draw_background(result, fun, pair, through(result, at), ax, _RESOLUTION, False)
+        draw_background(result, fun, pair, through(result, at), ax, _RESOLUTION, None)
     for mode in result.modes:
         ax.plot(*mode.x[pair], linestyle="none", marker="+", markersize=9.0, color="black", zorder=6)
     film(trace, pair, ax, Path(path), _choose(trace, run, frames), fps)

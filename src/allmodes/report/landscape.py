@@ -19,6 +19,9 @@ _RESOLUTION = 101  # points along each side of a slice
 _LINE_RESOLUTION = 801  # along the only side
 _ON_SLICE = 1e-3  # of the picture: how far beside it a mode may be to count as on the slice
 _FEW_TICKS = 5
+_ROUND = (5.0, 2.0, 1.0)  # steps that ticks are rounded to, within a power of ten
+_NEAR_ENDS = 0.25  # of the first and the last step between levels, that the first and the last tick may be inside
+_TITLE_PAD = 11.0  # points below the title: modes at the upper bound reach that far
 _PAD = 6.0  # points between ticks and their labels: modes at a bound reach beyond it
 _MOST_MEANS = 24  # of components whose ways are drawn: those of the first runs
 
@@ -32,20 +35,21 @@ def landscape(
     at: Any = None,
     ax: Any = None,
     resolution: int | None = None,
+    label: str = "value",
 ) -> Any:
     """See `allmodes.report.accessor.Plots.landscape`."""
     pair = choose(result, coordinates)
     if len(pair) == 1:
-        return _line(result, fun, pair[0], at, ax, resolution or _LINE_RESOLUTION)
+        return _line(result, fun, pair[0], at, ax, resolution or _LINE_RESOLUTION, label)
     point = slices.through(result, at)
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     ax.tick_params(pad=_PAD)
-    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, is_own)
+    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None)
     entries = _foreground(result, pair, point, ax)
-    canvas.set_title(ax, _title(result, at, 2, said))
+    canvas.set_title(ax, _title(result, at, 2, said), _TITLE_PAD)
     canvas.legend_below(ax, entries)
     return ax
 
@@ -75,9 +79,12 @@ def draw_background(
     point: Floats,
     ax: Any,
     resolution: int,
-    bar: bool,
+    bar: str | None,
 ) -> str:
-    """Contours of the function, or of what is known of it; returns what they are, in words."""
+    """Contours of the function, or of what is known of it; returns what they are, in words.
+
+    `bar` is the label of the bar of colours; None for none.
+    """
     from matplotlib.colors import BoundaryNorm
     from matplotlib.tri import Triangulation
 
@@ -100,11 +107,28 @@ def draw_background(
     norm = BoundaryNorm(levels, 256)
     area = draw_areas(*places, values, levels=levels, norm=norm, cmap=colours, alpha=0.45, zorder=0)
     draw_lines(*places, values, levels=levels, colors="0.6", linewidths=0.4, linestyles="solid", zorder=1)
-    if bar:
-        ticks = levels[np.linspace(0, len(levels) - 1, _FEW_TICKS).astype(int)]
-        shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, format="%.4g", shrink=0.7, pad=0.02, label="value")
-        shown.ax.tick_params(labelsize=canvas.SMALL)
+    if bar is not None:
+        ticks = round_ticks(levels)
+        shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, shrink=0.7, pad=0.02, label=bar)
+        shown.ax.minorticks_off()
+        shown.ax.set_yticks(ticks, [canvas.number(tick) for tick in ticks], fontsize=canvas.SMALL)
     return said
+
+
+def round_ticks(levels: Floats) -> list[float]:
+    """A few values over the levels, each with as few digits as the levels around it allow.
+
+    >>> round_ticks(np.array([-357.3, -120.7, -44.1, -9.87, -1.284, 0.02]))
+    [-350.0, -100.0, -40.0, -10.0, 0.0]
+    """
+    ticks = []
+    for i in np.linspace(0, len(levels) - 1, _FEW_TICKS).astype(int):
+        room = np.diff(levels[max(i - 1, 0) : i + 2]).min() * (_NEAR_ENDS if i in (0, len(levels) - 1) else 1.0)
+        power = 10.0 ** np.floor(np.log10(room))
+        step = next(each * power for each in (*_ROUND, 0.5) if each * power <= room)
+        nearest = float(np.round(levels[i] / step) * step)
+        ticks.append(nearest if levels[0] <= nearest <= levels[-1] else nearest + (step if i == 0 else -step))
+    return sorted({float(f"{tick:.12g}") for tick in ticks if levels[0] <= tick <= levels[-1]})
 
 
 def _foreground(result: Result, pair: list[int], point: Floats, ax: Any) -> list[Any]:
@@ -182,7 +206,9 @@ def _title(result: Result, at: Any, shown: int, background: str) -> str:
 # ---- one coordinate
 
 
-def _line(result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int) -> Any:
+def _line(
+    result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int, label: str
+) -> Any:  # fmt: skip
     """The function along one coordinate, or the values that launches saw there."""
     from matplotlib.lines import Line2D
 
@@ -204,8 +230,9 @@ def _line(result: Result, fun: Callable[..., Any] | Objective | None, i: int, at
         colour = "white" if mode.is_global else canvas.LOCAL
         ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
                     zorder=6)  # fmt: skip
-    ax.set(xlim=(low, high), xlabel=canvas.labels(result)[i], ylabel="value")
-    canvas.set_title(ax, _title(result, at, 1, "" if fun is not None else "no curve: pass fun to draw it"))
+    ax.set(xlim=(low, high), xlabel=canvas.labels(result)[i], ylabel=label)
+    said = "" if fun is not None else "no curve: pass fun to draw it"
+    canvas.set_title(ax, _title(result, at, 1, said), _TITLE_PAD)
     if off.any():
         entries.append(_beside())
     canvas.legend_below(ax, marks.legend_of(result.modes) + entries)

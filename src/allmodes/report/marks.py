@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.report import canvas
 from allmodes.report.canvas import GLOBAL, LOCAL, PATH
 from allmodes.result import Mode, Result
 
@@ -53,16 +54,20 @@ def covariance_of(result: Result, mode: Mode, pair: Sequence[int]) -> Floats | N
 
 
 def draw_ellipses(result: Result, pair: Sequence[int], ax: Any, is_off: Bools) -> bool:
-    """One for every mode on the slice that has one of a size that can be seen; whether any was drawn."""
+    """One for every mode on the slice that has one of a sensible size; whether any reaches beyond its marker."""
     width = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
-    drawn = False
+    points = canvas.size_in_points(ax)
+    is_seen = False
     for mode in (mode for mode, off in zip(result.modes, is_off, strict=True) if not off):
         covariance = covariance_of(result, mode, pair)
-        if covariance is None or (2.0 * np.sqrt(np.diag(covariance)) > _LARGEST * width).any():
+        if covariance is None:
+            continue
+        reach = _STANDARD_DEVIATIONS * np.sqrt(np.diag(covariance)) / width
+        if (reach > _LARGEST).any():
             continue
         ellipse(mode.x[list(pair)], covariance, GLOBAL if mode.is_global else LOCAL, ax)
-        drawn = True
-    return drawn
+        is_seen |= bool((reach * points > 0.5 * _SIZES[0]).any())
+    return is_seen
 
 
 def draw_paths(result: Result, pair: Sequence[int], ax: Any) -> bool:

@@ -16,8 +16,10 @@ from allmodes.result import Result
 
 _MOST = 6  # coordinates whose pairs can be read on one page
 _PANEL = 1.7  # inches
+_GAP = 0.05  # between panels, as a share of the axes
 _DRAWS = 600  # from the mixture
 _NUMBERED = 12  # modes that bear their rank, of panels so small
+_TITLE_PAD = 10.0  # points below the title: modes at the upper bound reach that far
 _SEED = 0  # draws are for the eye: the same picture every time
 
 Floats = NDArray[np.float64]
@@ -32,33 +34,28 @@ def pairs(result: Result, coordinates: Sequence[int | str] | None = None, ax: An
     m = len(places)
     if not 2 <= m <= _MOST:
         raise ValueError(f"coordinates has {m} of them; wanted 2 to {_MOST}: more panels cannot be read.")
-    axes, figure = _axes(m, ax, fig)
+    ax = _frame(m, ax, fig)
     drawn = _draws(result)
     names = canvas.labels(result)
-    for row in range(m - 1):
-        for column in range(m - 1):
-            panel = axes[row, column]
-            if column > row:
-                panel.set_axis_off()
-                continue
-            pair = [places[column], places[row + 1]]
+    for k, place in enumerate(canvas.grid(m - 1, m - 1, (_GAP, _GAP))):
+        row, column = divmod(k, m - 1)
+        if column <= row:
+            panel, pair = ax.inset_axes(place), [places[column], places[row + 1]]
             _panel(result, panel, pair, drawn)
             panel.set(xlabel=names[pair[0]] if row == m - 2 else "", ylabel=names[pair[1]] if column == 0 else "")
             panel.tick_params(labelbottom=row == m - 2, labelleft=column == 0)
-    _explain(result, figure, axes, len(drawn) > 0, m if coordinates is None and m < D else 0)
-    return axes
+    _explain(result, ax, m, len(drawn) > 0, coordinates is None and m < D)
+    return ax
 
 
-def _axes(m: int, ax: Any, fig: Any) -> tuple[Any, Any]:
-    """Axes (m - 1, m - 1), given or new, and the figure that is ours to give a title; None if it is not."""
-    if ax is not None:
-        axes = np.asarray(ax, dtype=object)
-        if axes.size != (m - 1) ** 2:
-            raise ValueError(f"ax has {axes.size} axes; wanted {m - 1} x {m - 1} of them, for {m} coordinates.")
-        return axes.reshape(m - 1, m - 1), None
+def _frame(m: int, ax: Any, fig: Any) -> Any:
+    """Axes, given or new, that panels are put in."""
+    if ax is not None and not hasattr(ax, "inset_axes"):
+        raise ValueError(f"ax is of type {type(ax).__name__}; wanted one Axes, inside which the panels are drawn.")
     side = max(3.6, _PANEL * (m - 1) + 0.8)
-    figure = canvas.new_figure((side, side + 0.4)) if fig is None else fig
-    return figure.subplots(m - 1, m - 1, squeeze=False), figure
+    ax = fig.add_subplot() if ax is None and fig is not None else canvas.axes_or_new(ax, (side, side + 0.4))
+    ax.set_axis_off()
+    return ax
 
 
 def _most_telling(result: Result) -> list[int]:
@@ -92,10 +89,10 @@ def _panel(result: Result, ax: Any, pair: list[int], drawn: Floats) -> None:
             zorder=1, rasterized=True)  # fmt: skip
     marks.draw_modes(result, pair, ax, np.zeros(len(result.modes), bool), _NUMBERED, size=10.0)
     ax.tick_params(labelsize=canvas.SMALL - 1.0)
-    ax.locator_params(nbins=4)
+    ax.locator_params(nbins=4, prune="both")  # labels of neighbours do not meet
 
 
-def _explain(result: Result, figure: Any, axes: Any, has_draws: bool, shown: int) -> None:
+def _explain(result: Result, ax: Any, m: int, has_draws: bool, is_choice: bool) -> None:
     """Title and legend: in the corner that is empty, or below a single panel."""
     from matplotlib.lines import Line2D
 
@@ -103,14 +100,11 @@ def _explain(result: Result, figure: Any, axes: Any, has_draws: bool, shown: int
     if has_draws:
         text = f"mixture (T = {result.temperature:.2g})"
         entries.append(Line2D([], [], linestyle="none", marker=".", color=canvas.REFERENCE, label=text))
-    if len(axes) > 1:
-        corner = axes[0, -1].legend(handles=entries, loc="upper right", fontsize=canvas.SMALL, frameon=False,
-                           borderaxespad=0.0)  # fmt: skip
-        corner.set_in_layout(False)  # the corner is empty, but its column is as wide as the others
+    if m > 2:
+        ax.legend(handles=entries, loc="upper right", fontsize=canvas.SMALL, frameon=False, borderaxespad=0.0)
     else:
-        canvas.legend_below(axes[0, 0], entries)
-    if figure is not None:
-        title = f"{counted(len(result.modes), 'mode')} in {len(result.x)} dimensions"
-        if shown:
-            title += f": the {shown} coordinates in which\nthey differ most (pass coordinates= for others)"
-        figure.suptitle(title, fontsize=10)
+        canvas.legend_below(ax, entries)
+    title = f"{counted(len(result.modes), 'mode')} in {counted(len(result.x), 'dimension')}"
+    if is_choice:
+        title += f": the {m} coordinates in which they differ most (pass coordinates= for others)"
+    canvas.set_title(ax, title, _TITLE_PAD)

@@ -17,6 +17,10 @@ _PER_COORDINATE = 0.75
 _NAMED = 20  # coordinates with a name each; of more, some have one
 _CLOSE = 12  # coordinates from which on there is no room for level text
 _OUTSIDE = 1.03
+_PAD = 14.0  # points between an axis and its name: the lower end stands there
+_LETTER = 5.6  # points along a name for each letter
+_ANGLE = 60.0  # degrees that long names are turned
+_MOST_FOR_NAMES = 0.6  # of the height
 
 Floats = NDArray[np.float64]
 
@@ -33,9 +37,10 @@ def parallel(result: Result, ax: Any = None) -> Any:
     step = -(-D // _NAMED)
     shown = np.arange(0, D, step)
     for i in shown:
-        ax.axvline(i, color="0.75", linewidth=0.8, zorder=1)
-    _label(result, ax, sides, shown)
-    ax.set(xlim=(-0.35, D - 0.65), ylim=(-0.02, 1.02), yticks=[])
+        ax.plot([i, i], [-0.02, 1.02], color="0.75", linewidth=0.8, zorder=1)
+    ax.spines["bottom"].set_position(("data", -0.02))  # before there are ticks: it makes them anew
+    room = _label(result, ax, sides, shown)
+    ax.set(xlim=(-0.35, D - 0.65), ylim=(-0.02 - room, 1.02), yticks=[])
     for side in ("left", "right", "top", "bottom"):
         ax.spines[side].set_visible(False)
     ax.set_title(f"{counted(len(result.modes), 'mode')}, each a line; thick: global", fontsize=10, pad=22.0)
@@ -64,11 +69,15 @@ def _draw_lines(result: Result, ax: Any, shares: Floats) -> None:
         bar.ax.tick_params(labelsize=canvas.SMALL)
 
 
-def _label(result: Result, ax: Any, sides: Floats, shown: Any) -> None:
-    """Names below, the ends of every axis beside it; those that are no bounds in brackets."""
+def _label(result: Result, ax: Any, sides: Floats, shown: Any) -> float:
+    """Names below, the ends of every axis beside it; those that are no bounds in brackets.
+
+    Returns the room that turned names want inside the axes, as a share of the rest: figures need not make any.
+    """
     names = canvas.labels(result)
-    turned = {"rotation": 60.0, "ha": "right", "rotation_mode": "anchor"}
-    is_long = len(shown) > _CLOSE or max(len(names[i]) for i in shown) > 8
+    turned = {"rotation": _ANGLE, "ha": "right", "rotation_mode": "anchor"}
+    longest = max(len(names[i]) for i in shown)
+    is_long = len(shown) > _CLOSE or longest > 8
     ax.set_xticks(shown, [names[i] for i in shown], **(turned if is_long else {}))
     ax.tick_params(axis="x", length=0.0, pad=14.0)
     for i in shown:
@@ -76,3 +85,8 @@ def _label(result: Result, ax: Any, sides: Floats, shown: Any) -> None:
             is_bound = result.bounds is not None and np.isfinite(result.bounds[i, end])
             text = f"{sides[i, end]:.3g}" if is_bound else f"({sides[i, end]:.2g})"
             ax.text(i, place, text, ha="center", va=align, fontsize=canvas.SMALL - 1.0, color="0.35")
+    if not is_long:
+        return 0.0
+    wanted = (_PAD + _LETTER * longest * np.sin(np.radians(_ANGLE))) / canvas.size_in_points(ax)[1]
+    share = min(float(wanted), _MOST_FOR_NAMES)
+    return share / (1.0 - share)

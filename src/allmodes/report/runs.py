@@ -62,7 +62,9 @@ def draw_run(
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     if fun is not None:
-        draw_background(result, fun, pair, through(result, at), ax, resolution or _RESOLUTION, is_own)
+        draw_background(
+            result, fun, pair, through(result, at), ax, resolution or _RESOLUTION, "value" if is_own else None
+        )
     draw_ways(run, pair, ax)
     canvas.set_title(ax, f"{run.algorithm.name}: {counted(len(run.weights), 'component')}, {run.nit} steps")
     canvas.legend_below(ax, entries())
