@@ -101,7 +101,8 @@ class Transcript:
 
 
 def masked(text: str) -> str:
-    """Times as 0:00: they are the only thing that differs from run to run."""
+    """Times as 0:00 or 0.0 s: they are the only thing that differs from run to run."""
+    text = re.sub(r" in \d+\.\d s\b", " in 0.0 s", text)
     return re.sub(r"\b\d+:\d\d\b(?!:)", "0:00", re.sub(r"\b\d+:\d\d:\d\d\b", "0:00", text))
 
 

@@ -192,7 +192,7 @@ class ModeFinder:
         if settings.maxiter is not None and state.nit >= settings.maxiter:
             reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
         if self._is_late:
-            reasons["maxtime"] = f"{settings.maxtime:g} seconds have passed"
+            reasons["maxtime"] = f"{settings.maxtime:g} s have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
         if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(search.best_value):

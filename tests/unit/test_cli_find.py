@@ -1,5 +1,6 @@
 """`allmodes find`: what is printed and what is written."""
 
+import io
 import json
 import subprocess
 import sys
@@ -8,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_cases import BOUNDS, MINIMA, MODEL, find, place, run, values, written
+from rich.console import Console
 
 from allmodes import Result, find_maxima, find_minima
 from allmodes.cli.progress import Watch
+from allmodes.cli.tables import show_result
 from allmodes.problems.named import named
 from allmodes.progress import Progress, progress_of
 
@@ -120,9 +123,23 @@ class TestFind:
         lines = shown.stdout.splitlines()
         assert max(map(len, lines)) <= 80
         assert lines[1].endswith("...")
+        assert any(line.startswith("e to h not shown: allmodes show run --mode N, or --json") for line in lines)
         assert any(line.startswith("... and ") for line in lines)
         assert "* global" in run("show", "run").stdout
         assert len(run("show", "run", "--all").stdout.splitlines()) > len(lines) - 1
+
+    @pytest.mark.parametrize("width", [40, 45, 50, 60, 300])
+    def test_a_coordinate_is_shown_however_narrow(self, width):
+        find("energy", "--out", "run", "--max-evaluations", "300")
+        console = Console(file=io.StringIO(), width=width)
+        show_result(console, Result.load("run/result.npz"), "energy", "run")
+        lines = console.file.getvalue().splitlines()
+        assert max(map(len, lines)) <= width
+        head = next(line for line in lines if "value" in line)
+        assert "x0" in head
+        left_out = [name for name in ("kind", "weight", "hits", "x1") if name not in head]
+        told = " ".join(" ".join(lines).split())
+        assert (f"{', '.join(left_out)} not shown: allmodes show run --mode N" in told) == (width < 60)
 
     def test_the_report(self):
         pytest.importorskip("plotly")

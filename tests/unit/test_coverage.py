@@ -82,10 +82,10 @@ def test_wrong_hits_are_refused(hits):
 @pytest.mark.parametrize(
     ("hits", "chances", "counts"),
     [
-        ([30, 21, 3, 1], "1.8 %, at most 8.3 %", "55 launches, 1 mode found once"),
-        ([1], "100 %, at most 100 %", "1 launch, 1 mode found once"),
-        ([9000], "0 %, at most 0.033 %", "9000 launches, 0 modes found once"),
-        ([1, 1, 6], "25 %, at most 60 %", "8 launches, 2 modes found once"),
+        ([30, 21, 3, 1], "1.8 %, at most 8.3 %", "55 launches from evenly spread starts, 1 mode found once"),
+        ([1], "100 %, at most 100 %", "1 launch from evenly spread starts, 1 mode found once"),
+        ([9000], "0 %, at most 0.033 %", "9000 launches from evenly spread starts, 0 modes found once"),
+        ([1, 1, 6], "25 %, at most 60 %", "8 launches from evenly spread starts, 2 modes found once"),
     ],
 )
 def test_it_says_so_in_words(hits, chances, counts):

@@ -199,7 +199,7 @@ def test_the_table_of_an_example():
         "find_minima (launch): 1234 evaluations, 2 modes in 2-d",
         "status CONVERGED: Twenty launches in a row ended in known modes.",
         "coverage: another launch finds a new mode with a chance of about 5.6 %, at most",
-        "  24 % (18 launches, 1 mode found once)",
+        "  24 % (18 launches from evenly spread starts, 1 mode found once)",
         "",
         "      value  kind      weight  hits    mass  a very long ",
         "1*  -1.0316  minimum   0.7500    12  0.0898       -0.7127",

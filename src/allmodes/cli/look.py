@@ -58,7 +58,7 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
 
         click.echo(as_json(result))
     elif number is None:
-        show_result(output(), result, title_of(target or str(place)), is_all)
+        show_result(output(), result, title_of(target or str(place)), str(place), is_all)
         if is_unfinished(result) and place.is_dir():
             say(f"Go on: allmodes resume {place}")
     elif number > len(result.modes):

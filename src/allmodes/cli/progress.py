@@ -85,3 +85,13 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds below a minute, or as a clock has it.
+
+    >>> duration(0.31), duration(59.97), duration(75.2)
+    ('0.3 s', '1:00', '1:15')
+    """
+    shown = f"{seconds:.1f}"
+    return f"{shown} s" if float(shown) < 60.0 else clock(round(seconds))

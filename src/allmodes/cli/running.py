@@ -65,7 +65,7 @@ def run(target: Target, settings: dict[str, Any], directory: RunDirectory | None
 
         click.echo(as_json(result))
     else:
-        show_result(output(), result, title_of(target.text))
+        show_result(output(), result, title_of(target.text), "RESULT" if directory is None else str(directory.path))
     _say_where(result, directory, how, is_written, bool(received))
     raise click.exceptions.Exit(_exit_code(result, is_written, bool(received)))
 

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from allmodes.cli.console import GAP, table, width_of, wrapped
-from allmodes.cli.progress import clock
+from allmodes.cli.progress import duration
+from allmodes.modes.coverage import counted
 
 if TYPE_CHECKING:
     from allmodes.result import Mode, Result
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN = 20  # modes, unless all are asked for
 _LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _DOTS = "..."
+_LESS = ("hits", "weight", "kind")  # what makes room for a coordinate, in this order
 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
@@ -33,16 +35,29 @@ _UNFINISHED = {
 Column = tuple[str, list[str]]
 
 
-def show_result(console: Console, result: Result, title: str, is_all: bool = False) -> None:
-    """What was found, the table of modes, why the search ended and what may be missing."""
+def show_result(console: Console, result: Result, title: str, place: str = "RESULT", is_all: bool = False) -> None:
+    """What was found, the table of modes, why the search ended and what may be missing.
+
+    Args:
+        console: where to.
+        result: to be shown.
+        title: what was searched.
+        place: the directory or file of the result, as the user names it.
+        is_all: all modes, not the first 20.
+    """
     width = width_of(console)
     console.print(wrapped(headline(result, title), width), style="bold")
     if result.modes:
         shown = result.modes if is_all else result.modes[:SHOWN]
-        console.print(_fitting(console, _columns(result, shown)))
+        fitting, left_out = _fitting(console, _columns(result, shown), len(result.x))
+        console.print(fitting)
         more = len(result.modes) - len(shown)
-        rest = f"... and {more} more (allmodes show --all). " if more else ""
+        rest = f"... and {more} more (allmodes show {place} --all). " if more else ""
         console.print(wrapped(f"{rest}* global; weights at temperature {result.temperature:.3g}", width), style="dim")
+        if left_out:
+            console.print(
+                wrapped(f"{left_out} not shown: allmodes show {place} --mode N, or --json", width), style="dim"
+            )
     elif math.isfinite(result.fun):
         point = ", ".join(f"{entry:.6g}" for entry in result.x)
         console.print(wrapped(f"best point [{point}], value {result.fun:.6g}", width))
@@ -62,7 +77,7 @@ def headline(result: Result, title: str) -> str:
     counted = f"no {kind}um" if not count else f"1 {kind}um" if count == 1 else f"{count} {kind}a"
     is_global = sum(mode.is_global for mode in result.modes)
     of_these = f" ({is_global} global)" if count > 1 else ""
-    return f"{counted}{of_these} of {title}, {result.nfev} evaluations in {clock(result.seconds)}"
+    return f"{counted}{of_these} of {title}, {result.nfev} evaluations in {duration(result.seconds)}"
 
 
 def _remarks(result: Result) -> list[str]:
@@ -95,22 +110,45 @@ def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
     return columns
 
 
-def _fitting(console: Console, columns: list[Column]) -> Table:
-    """The table with as many columns as fit; dots stand for the others."""
+def _fitting(console: Console, columns: list[Column], D: int) -> tuple[Table, str]:
+    """The table with as many columns as fit, the last D of which are coordinates, and what is left out.
+
+    Dots stand for coordinates that do not fit. Others make room until there is one, at least.
+    """
     width = width_of(console)
-    sizes = [max(len(title), *map(len, cells)) + GAP for title, cells in columns]
-    count = len(columns)
-    if sum(sizes) > width:
-        count = 0
-        while count < len(columns) and sum(sizes[: count + 1]) + len(_DOTS) + GAP <= width:
-            count += 1
-        columns = [*columns[:count], (_DOTS, ["" for _ in columns[0][1]])]
+    others, coordinates, dropped = columns[:-D], columns[-D:], []
+    if _width(columns) > width:
+        columns, hidden = _narrowed(others, coordinates, width)
+        dropped = [title for title, _ in others if title not in [kept for kept, _ in columns]]
+        dropped += [hidden] if hidden else []
     fitting = table(console)
     for title, _ in columns:
         fitting.add_column(title, justify="left" if title in ("kind", _DOTS) else "right", no_wrap=True)
     for row in zip(*(cells for _, cells in columns), strict=True):
         fitting.add_row(*row)
-    return fitting
+    return fitting, ", ".join(dropped)
+
+
+def _narrowed(others: list[Column], coordinates: list[Column], width: int) -> tuple[list[Column], str]:
+    """Columns that fit, and the coordinates that do not, in words."""
+    dots = (_DOTS, ["" for _ in coordinates[0][1]])
+    kept = others
+    for title in _LESS:
+        if _width([*kept, coordinates[0], dots]) <= width:
+            break
+        kept = [column for column in kept if column[0] != title]
+    count = 0
+    while count < len(coordinates) and _width([*kept, *coordinates[: count + 1], dots]) <= width:
+        count += 1
+    if count == len(coordinates):
+        return [*kept, *coordinates], ""
+    hidden = [title for title, _ in coordinates[count:]]
+    said = hidden[0] if len(hidden) == 1 else f"{hidden[0]} to {hidden[-1]}"
+    return [*kept, *coordinates[:count], dots], said
+
+
+def _width(columns: list[Column]) -> int:
+    return sum(max(len(title), *map(len, cells)) + GAP for title, cells in columns)
 
 
 def show_mode(console: Console, result: Result, number: int) -> None:
@@ -121,7 +159,7 @@ def show_mode(console: Console, result: Result, number: int) -> None:
         f"mode {number} of {len(result.modes)}: {what}{mode.kind}, value {mode.fun:.10g}",
         f"weight {mode.weight:.6g} at temperature {result.temperature:.6g}, flatness {mode.flatness:.6g}, "
         f"length of the gradient {mode.gradient_norm:.3g}",
-        f"found after {mode.found_at} evaluations; {mode.hits} launches ended here",
+        f"found after {mode.found_at} evaluations; {counted(mode.hits, 'launch', 'launches')} ended here",
         "eigenvalues of the Hessian: " + ", ".join(f"{entry:.6g}" for entry in mode.eigenvalues),
         "",
     ]

@@ -27,7 +27,7 @@ def text_of(result: Result) -> str:
             f"{result.method}: {result.nfev} evaluations, {counted(len(result.modes), 'mode')} in {len(result.x)}-d"
         ),
         *wrapped(f"status {result.status.name}: {result.message}"),
-        *wrapped(f"coverage: {result.coverage}"),
+        *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
         "",
         *(_table(result) if result.modes else wrapped(f"best point {point_text(result.x)}, value {result.fun:.6g}")),
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.storage import stored
 from allmodes.strategy.ascents import Ascents
@@ -272,7 +273,7 @@ class Launches(Strategy):
 
     @property
     def account(self) -> str:
-        return f"{self.launches} launches"
+        return counted(self.launches, "launch", "launches")
 
     @property
     def ending(self) -> str:
