@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import allmodes
 from allmodes import presets, problems, schedules
-from allmodes.report import plots
+from allmodes.report import canvas, plots, runs
 
 
 def find_everything(problem: problems.Problem) -> tuple[allmodes.Result, int]:
@@ -56,14 +56,16 @@ def anneal(problem: problems.Problem) -> tuple[allmodes.Run, int]:
 
 def main(picture: Path) -> None:
     camel, triangle = problems.six_hump_camel(), problems.symmetric_mixture()
-    figure = Figure(figsize=(10.4, 5.0), layout="constrained")
+    figure = Figure(figsize=(7.4, 4.4), layout="constrained")  # small, so that its type is large on a narrow screen
     left, right = figure.subplots(1, 2)
     result, missing = find_everything(camel)
     result.plot.landscape(camel.objective, ax=left)
-    left.set_title(f"{left.get_title()}: {camel.name}")
+    left.set_title(f"{camel.name}:\n" + left.get_title().replace("\n", " "))
     run, missed = anneal(triangle)
     plots.trajectories(run, triangle, ax=right)
-    figure.savefig(picture, dpi=110)
+    right.set(aspect="auto", xlabel="x0", ylabel="x1", title=f"{triangle.name}:\n{run.algorithm.name}")
+    canvas.legend_below(right, right.get_legend_handles_labels()[0] + runs.entries())
+    figure.savefig(picture, dpi=160)
     print(f"Picture: {picture.resolve()}")
     sys.exit(1 if missing or missed else 0)
 
