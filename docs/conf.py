@@ -39,6 +39,7 @@ add_module_names = False
 toc_object_entries_show_parents = "hide"
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False  # names that share a sentence stay together
 napoleon_custom_sections = [("Attributes", "params_style")]  # as plain lists: no targets that could clash
 viewcode_line_numbers = True
 
