@@ -481,7 +481,7 @@ def test_parallel_axes_end_at_the_bounds():
         assert line[0] == pytest.approx((each.x[0] + 2.0) / 4.0)
         assert line[1] <= (each.x[1] + 4.0) / (high + 4.0)
     ends = texts(ax)
-    assert ends[:3] == ["-2", "2", "-4"]
+    assert ends[:3] == ["−2", "2", "−4"]
     assert ends[3].startswith("("), "what is no bound is in brackets"
     assert [label.get_text() for label in ax.get_xticklabels()] == ["x0", "x1"]
     assert [line.get_linewidth() for line in ax.get_lines() if line.get_marker() == "o"] == [1.0, 1.0, 1.0, 2.4]
