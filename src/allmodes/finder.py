@@ -191,7 +191,7 @@ class ModeFinder:
             reasons["maxfev"] = f"{search.nfev} of {settings.maxfev} evaluations are made"
         if settings.maxiter is not None and state.nit >= settings.maxiter:
             reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
-        if self._is_late:
+        if self.is_late:
             reasons["maxtime"] = f"{settings.maxtime:g} s have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
@@ -202,14 +202,15 @@ class ModeFinder:
         return reasons
 
     @property
-    def _is_late(self) -> bool:
+    def is_late(self) -> bool:
+        """Whether the time is up."""
         maxtime = self._state.settings.maxtime
         return maxtime is not None and self.elapsed >= maxtime
 
     @property
     def _is_cut(self) -> bool:
         """Whether rounds that were not begun are not begun any more."""
-        return bool(self._state.stopped) or self._is_late
+        return bool(self._state.stopped) or self.is_late
 
     def end(self, why: str, status: Status) -> None:
         """End the search from outside."""

@@ -12,6 +12,7 @@ from cli_cases import BOUNDS, MINIMA, MODEL, find, place, run, values, written
 from rich.console import Console
 
 from allmodes import Result, find_maxima, find_minima
+from allmodes.cli.command import command_of
 from allmodes.cli.progress import Watch
 from allmodes.cli.tables import show_result
 from allmodes.problems.named import named
@@ -147,6 +148,38 @@ class TestFind:
         assert shown.exit_code == 0
         assert "report.html" in shown.stderr
         assert "<html" in Path("run/report.html").read_text(encoding="utf-8")
+
+    def test_the_report_has_contours_of_functions_that_are_quick(self, monkeypatch):
+        pytest.importorskip("plotly")
+        shown = find("talks", "--report", "--out", "run", "--n-modes", "1")
+        assert "no contours" not in shown.stderr
+        assert "hello" not in shown.stdout
+        assert '"slices":{}' not in Path("run/report.html").read_text(encoding="utf-8")
+        monkeypatch.setattr("allmodes.cli.running._WAITED", 1e-9)
+        shown = find("energy", "--report", "--out", "slow", "--n-modes", "1")
+        told = " ".join(shown.stderr.split())
+        assert "allmodes report slow --target clis_model.py:energy" in told
+        assert '"slices":{}' in Path("slow/report.html").read_text(encoding="utf-8")
+
+    def test_the_report_has_the_command(self):
+        pytest.importorskip("plotly")
+        find("energy", "--report", "--out", "run", "--n-modes", "1")
+        page = Path("run/report.html").read_text(encoding="utf-8")
+        command = "allmodes find clis_model.py:energy --bounds -6:6,-6:6 --n-modes 1 --seed 1"
+        assert command in page
+        assert str(Path.cwd()) not in page
+        before = values("run")
+        assert run(*command.split()[1:], "--out", "again").exit_code == 0
+        assert values("again") == before
+
+    def test_every_setting_is_in_the_command(self):
+        settings = {"bounds": [[-6.0, 6.0]] * 3, "maximise": True, "vectorized": False, "jac": "/a/b.py:f",
+                    "noise": True, "periodic": [0, 2], "names": ["a b", "c"], "x0": [[0.5, 1.0], [2.0, 3.0]],
+                    "hess": "2-point", "out": "/home/me"}  # fmt: skip
+        assert command_of("m:f", settings) == (
+            "allmodes find m:f --bounds -6:6 --dimension 3 --maximise --jac b.py:f --hess 2-point --noise true "
+            "--periodic 0,2 --names 'a b,c' --x0 0.5,1 --x0 2,3"
+        )
 
     def test_the_report_is_asked_for_before_the_search(self, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

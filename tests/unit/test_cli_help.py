@@ -135,6 +135,12 @@ class TestCompletion:
         assert f"_ALLMODES_COMPLETE={shell}_complete" in shown.stdout
         assert shown.stdout.startswith("# ")
 
+    def test_shells_are_named(self):
+        shown = run("completion")
+        assert shown.exit_code == 2
+        assert "Missing argument 'SHELL'" in shown.stderr
+        assert "bash" in shown.stderr
+
     @pytest.mark.parametrize(
         ("line", "word"),
         [

@@ -139,6 +139,14 @@ class TestPlot:
         run("plot", "mine", "landscape", "--target", "himmelblau")
         assert seen.pop()(points[0]) == pytest.approx(-68.0)
 
+    def test_another_annealing_run(self, annealed):
+        annealed.save("mine.npz")
+        shown = run("plot", "mine.npz", "animate", "--run", "99")
+        assert (shown.exit_code, "--run is 99; wanted one that was kept: [0" in told(shown)) == (2, True)
+        last = int(annealed.trace.run[-1])
+        assert run("plot", "mine.npz", "animate", "--run", last).exit_code == 0
+        assert "--run is for animate" in told(run("plot", "mine.npz", "modes", "--run", "0"))
+
     @pytest.mark.parametrize(
         ("words", "code", "text"),
         [
@@ -170,7 +178,9 @@ class TestReport:
     def test_is_written(self, annealed):
         pytest.importorskip("plotly")
         annealed.save("mine.npz")
-        assert run("report", "mine.npz", "-o", "page.html").exit_code == 0
+        shown = run("report", "mine.npz", "-o", "page.html")
+        assert shown.exit_code == 0
+        assert "--target names it" in told(shown)
         assert "mine.npz" in Path("page.html").read_text(encoding="utf-8")
 
     def test_that_cannot_be_written_is_explained(self, annealed):

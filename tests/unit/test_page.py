@@ -407,8 +407,25 @@ def test_what_a_snippet_cannot_say_is_said():
     compile(rerun.snippet(found), "snippet", "exec")
 
 
+def test_the_command_of_a_search_in_a_shell_is_shown_without_the_way_to_its_file(result):
+    known = {"function": "/home/somebody/model.py:energy", "command": "allmodes find model.py:energy --seed 1"}
+    page = html(replace(result, settings=result.settings | known))
+    assert Reader(page).texts["command"] == known["command"]
+    assert "somebody" not in page
+    assert "command" not in Reader(html(result)).texts
+
+
+def test_what_an_estimate_assumes_is_said_only_if_there_is_one(result):
+    assert result.coverage.assumes in Reader(html(result)).texts["summary"]
+    none = replace(result.coverage, launches=0, singletons=0, missing=1.0, upper=1.0)
+    page = Reader(html(replace(result, coverage=none)))
+    assert "nothing is known about modes not found" in page.texts["summary"].lower()
+    assert result.coverage.assumes not in page.texts["summary"]
+
+
 def test_versions_and_settings_are_listed(result):
     page = Reader(html(result))
+    assert not re.search(r"<dt>order</dt>", html(result))
     assert result.versions["numpy"] in page.texts["rerun"]
     assert "xtol" in page.texts["rerun"]
 

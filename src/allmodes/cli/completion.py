@@ -12,9 +12,9 @@ _INSTALL = {
 
 
 @click.command("completion", short_help="Print a script for completion in a shell.")
-@click.argument("shell", type=click.Choice(sorted(_INSTALL)))
+@click.argument("shell", metavar="SHELL", type=click.Choice(sorted(_INSTALL)))
 def completion_command(shell: str) -> None:
-    """Print what makes a shell complete commands, options, problems and kinds of plots.
+    """Print what makes a shell complete commands, options, problems and kinds of plots. SHELL is bash, fish or zsh.
 
     \b
     Example:

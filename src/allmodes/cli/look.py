@@ -82,8 +82,11 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
 @click.option(
     "--coordinates", type=COORDINATES, metavar="A,B,...", help="By number or name (landscape, pairs, animate)."
 )
+@click.option("--run", type=Whole(0), metavar="N", help="Which annealing run, from 0 (animate). [default: 0]")
 @click.option("--dpi", type=Whole(20), metavar="N", default=150, show_default=True, help="Dots per inch.")
-def plot_command(place: Path, kind: str, file: Path | None, target: str | None, coordinates: Any, dpi: int) -> None:
+def plot_command(
+    place: Path, kind: str, file: Path | None, target: str | None, coordinates: Any, run: int | None, dpi: int
+) -> None:
     """Draw a result. KIND is one of
 
     \b
@@ -103,7 +106,7 @@ def plot_command(place: Path, kind: str, file: Path | None, target: str | None, 
     file = Path(f"{kind}.{'gif' if kind == 'animate' else 'png'}") if file is None else file
     function = _function(target, searched, result) if kind in _OF_THE_FUNCTION else None
     try:
-        _draw(result, kind, file, function, coordinates, dpi)
+        _draw(result, kind, file, function, _chosen(kind, coordinates, run), dpi)
     except ImportError as error:
         raise Usage(str(error)) from None
     except (ValueError, TypeError) as error:
@@ -129,11 +132,17 @@ def _function(target: str | None, searched: str, result: Result) -> Callable[...
     return (lambda x: [fun(point) for point in x]) if is_batch else (lambda x: fun(x[None])[0])
 
 
-def _draw(result: Result, kind: str, file: Path, function: Any, coordinates: Any, dpi: int) -> None:
-    os.environ.setdefault("MPLBACKEND", "Agg")  # a file is drawn, no window
-    chosen = {} if coordinates is None else {"coordinates": coordinates}
-    if chosen and kind not in (*_OF_THE_FUNCTION, "pairs"):
+def _chosen(kind: str, coordinates: Any, run: int | None) -> dict[str, Any]:
+    """What a picture is to show, refused if it always shows everything."""
+    if coordinates is not None and kind not in (*_OF_THE_FUNCTION, "pairs"):
         raise Usage(f"--coordinates is for landscape, pairs and animate; {kind} shows all.")
+    if run is not None and kind != "animate":
+        raise Usage(f"--run is for animate; {kind} shows all runs.")
+    return {name: value for name, value in (("coordinates", coordinates), ("run", run)) if value is not None}
+
+
+def _draw(result: Result, kind: str, file: Path, function: Any, chosen: dict[str, Any], dpi: int) -> None:
+    os.environ.setdefault("MPLBACKEND", "Agg")  # a file is drawn, no window
     if kind == "animate":
         result.plot.animate(file, function, **chosen)
         return
@@ -180,6 +189,8 @@ def report_command(place: Path, file: Path, target: str | None) -> None:
     from allmodes.report.page import write_report
 
     function = _function(target, searched, result)
+    if function is None:
+        say("drawn without contours of the function; --target names it, as in --target model.py:energy")
     try:
         write_report(result, file, fun=function, title=title_of(searched or str(place)))
     except OSError as error:

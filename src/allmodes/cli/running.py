@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from allmodes.cli import exits
+from allmodes.cli.command import command_of
 from allmodes.cli.console import output, say
 from allmodes.cli.directory import RunDirectory
 from allmodes.cli.errors import point_of, users_traceback
@@ -33,6 +34,9 @@ _OPTIONS = (
     "order",
     "checkpoint_every",
 )  # settings that find_minima takes in its argument `options`
+
+_CALLS = 6561  # of the function for contours: as many as the page makes in two dimensions
+_WAITED = 20.0  # seconds for them, as many as the page allows
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,9 @@ def run(target: Target, settings: dict[str, Any], directory: RunDirectory | None
         check_report()
     with _terminations(is_forwarded=directory is None) as received:
         result = _search(target, settings, directory, how)
-    result = replace(result, settings=result.settings | {"function": target.text})
-    is_written = directory is None or _written(result, target, directory, bool(settings.get("report")))
+    known = {"function": target.text, "command": command_of(target.text, settings)}
+    result = replace(result, settings=result.settings | known)
+    is_written = directory is None or _written(result, target, directory, settings)
     if how.is_json:
         from allmodes.report.plain import as_json
 
@@ -131,20 +136,40 @@ def _explain(error: Exception, directory: RunDirectory | None) -> NoReturn:
     exits.fail(f"the function failed at {where}{what}{kept} To count such points and go on: --on-error nan.")
 
 
-def _written(result: Result, target: Target, directory: RunDirectory, is_reported: bool) -> bool:
-    """Whether the result could be written. Contours in the report cost nothing for problems; functions are not called
-    again."""
-    fun = None if is_function(target.text) else target.arguments["fun"]
+def _written(result: Result, target: Target, directory: RunDirectory, settings: dict[str, Any]) -> bool:
+    """Whether the result, and the report if it is wanted, could be written."""
     try:
         directory.finish(result)
-        if is_reported:
-            from allmodes.report.page import write_report
-
-            write_report(result, directory.report, fun=fun, title=title_of(target.text))
+        if settings.get("report"):
+            _report(result, target, directory, settings)
     except OSError as error:
         say(f"Error: the result could not be written to {directory.path}: {error.strerror}.")
         return False
     return True
+
+
+def _report(result: Result, target: Target, directory: RunDirectory, settings: dict[str, Any]) -> None:
+    """With contours, if the function is quick. That they are ended, by Ctrl-C for one, loses nothing but the page."""
+    from allmodes.report.page import write_report
+
+    fun = target.arguments["fun"]
+    if is_function(target.text) and not _is_quick(result, settings):
+        fun = None
+        again = f"allmodes report {directory.path} --target {title_of(target.text)}"
+        say(f"the report has no contours: the function is slow, ended a worker or was interrupted. With them: {again}")
+    try:
+        with _users_output():
+            write_report(result, directory.report, fun=fun, title=title_of(target.text))
+    except (KeyboardInterrupt, SystemExit):
+        say(f"the report was not written. Write it: allmodes report {directory.path}")
+
+
+def _is_quick(result: Result, settings: dict[str, Any]) -> bool:
+    """Whether the function may be called for a picture, in this process: it took no time, and ended no worker."""
+    at_once = settings.get("workers", 1)
+    seconds = result.seconds / max(1, result.nfev) * ((os.cpu_count() or 1) if at_once == -1 else at_once)
+    is_safe = "timeout" not in settings and not any(failure[1] == "lost" for failure in result.failures)
+    return is_safe and not is_unfinished(result) and seconds * _CALLS < _WAITED
 
 
 def _say_where(result: Result, directory: RunDirectory | None, how: How, is_written: bool, is_terminated: bool) -> None:

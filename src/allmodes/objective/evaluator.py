@@ -167,7 +167,6 @@ class Evaluator:
         try:
             came = self._here() if self._stream is None else self._stream.wait()
         except Halted as halted:
-            self._count(halted.number, halted.rows, halted.batch)
             self._give_up()
             trouble = next(trouble for trouble in halted.batch.troubles if trouble.where)
         except BaseException:
@@ -176,6 +175,12 @@ class Evaluator:
         else:
             return self._told(came)
         raise _error(trouble)  # outside the block above: its traceback is the user's alone
+
+    def withdraw(self) -> None:
+        """Begin no further point: only what is under way still comes."""
+        self._waiting.clear()
+        if self._stream is not None:
+            self._stream.withdraw()
 
     def _here(self) -> list[Came]:
         """The next piece of the oldest batch, evaluated in this process."""

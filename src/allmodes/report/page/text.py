@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +63,7 @@ class Text(NamedTuple):
     facts: list[tuple[str, str]]
     settings: list[tuple[str, str]]
     versions: list[tuple[str, str]]
+    command: str
     snippet: str
     remarks: list[str]
     failures: list[Failure]
@@ -69,10 +71,12 @@ class Text(NamedTuple):
 
 def of(result: Result) -> Text:
     """The page's words."""
-    skipped = ("budget", "seed")  # said by maxfev and rng
+    skipped = ("budget", "seed", "order", "command")  # said by maxfev, rng, jac and hess, and above
     settings = {"method": result.method, **result.settings}
     settings["maxfev"] = settings.get("budget", settings.get("maxfev"))
     settings["rng"] = settings.get("seed")
+    if "function" in settings:
+        settings["function"] = PurePath(str(settings["function"])).name  # where it was is nobody's business
     return Text(
         outcome=result.message.removesuffix(result.status.advice).strip(),
         completeness=_completeness(result),
@@ -80,6 +84,7 @@ def of(result: Result) -> Text:
         facts=_facts(result),
         settings=[(name, _said(value)) for name, value in settings.items() if name not in skipped],
         versions=[(str(name), str(version)) for name, version in result.versions.items()],
+        command=str(result.settings.get("command", "")),
         snippet=rerun.snippet(result),
         remarks=rerun.remarks(result),
         failures=[_failure(*tuple(failure)[:3]) for failure in result.failures],
