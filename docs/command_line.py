@@ -38,7 +38,7 @@ def _code(text: str) -> str:
 
 def _options(command: click.Command) -> Iterator[str]:
     """A table of the options of a command."""
-    context = click.Context(command, help_option_names=["-h", "--help"])
+    context = click.Context(command, **app.main.context_settings)
     yield from ("| option | what it does |", "| --- | --- |")
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
@@ -65,7 +65,7 @@ def _paragraph(text: str) -> Iterator[str]:
 
 
 def _command(name: str, command: click.Command) -> Iterator[str]:
-    context = click.Context(command, info_name=f"allmodes {name}")
+    context = click.Context(command, info_name=f"allmodes {name}", **app.main.context_settings)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield from (f"## allmodes {name}", "", f"`{usage}`", "")
     for text in (command.help or "", command.epilog or ""):
