@@ -164,7 +164,7 @@ def test_an_exception_stays_what_it_is_and_says_where(name):
     (note,) = caught.value.__notes__
     assert note == f"while evaluating x = {POINTS[BAD]!r}; on_error='nan' counts such points and goes on"
     assert caught.traceback[-1].name == "call"  # where it happened is kept
-    assert (e.nfev, e.nfail) == (3 if name == "fun" else 6, 1)
+    assert (e.nfev, e.nfail, e.failures) == (0, 0, [])  # a batch that is given up is done again
 
 
 @pytest.mark.parametrize("workers", [1, ThreadPoolExecutor(1)])

@@ -29,10 +29,13 @@ _IN_OPTIONS = {
     'method="anneal" or an engine assembly such as presets.nva_gm()': "--method anneal",
     "coordinates is ": "--coordinates is ",
     "coordinates has ": "--coordinates has ",
+    "fun failed": "the function failed",
+    "fun returned": "the function returned",
     "path is ": "--output is ",
     "run is ": "--run is ",
     "None for all runs, or one": "one",
 }
+_WITHOUT = ", without contours: name the function by --target, as in --target model.py:energy"
 _PLOTS = re.compile(r"plot\.(\w+)\(\)")
 _RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Path))
 
@@ -113,7 +116,7 @@ def plot_command(
         raise Usage(f"{kind} cannot be drawn: {in_options(str(error))}") from None
     except OSError as error:
         fail(f"{file} cannot be written: {error.strerror or error}.")
-    say(f"written: {file}")
+    say(f"written: {file}{_WITHOUT if kind in _OF_THE_FUNCTION and function is None else ''}")
 
 
 def _function(target: str | None, searched: str, result: Result) -> Callable[..., Any] | None:
@@ -189,10 +192,8 @@ def report_command(place: Path, file: Path, target: str | None) -> None:
     from allmodes.report.page import write_report
 
     function = _function(target, searched, result)
-    if function is None:
-        say("drawn without contours of the function; --target names it, as in --target model.py:energy")
     try:
         write_report(result, file, fun=function, title=title_of(searched or str(place)))
     except OSError as error:
         fail(f"{file} cannot be written: {error.strerror or error}.")
-    say(f"written: {file}")
+    say(f"written: {file}{_WITHOUT if function is None else ''}")

@@ -143,7 +143,7 @@ def _narrowed(others: list[Column], coordinates: list[Column], width: int) -> tu
     if count == len(coordinates):
         return [*kept, *coordinates], ""
     hidden = [title for title, _ in coordinates[count:]]
-    said = hidden[0] if len(hidden) == 1 else f"{hidden[0]} to {hidden[-1]}"
+    said = hidden[0] if len(hidden) == 1 else f"{hidden[0]} {'and' if len(hidden) == 2 else 'to'} {hidden[-1]}"
     return [*kept, *coordinates[:count], dots], said
 
 
