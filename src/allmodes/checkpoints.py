@@ -22,6 +22,8 @@ from allmodes.objective.evaluator import Evaluator
 EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
 _PIECE = 1.0  # seconds that the points given to this process at once may take: what Ctrl-C can lose
 _SIDES = ("lower", "upper", "periodic")
+_SAME = ("method", "target", "names", "xtol", "noise", "polish", "x0")  # settings that a search keeps
+_MAY_CHANGE = {"checkpoint_every", "temperature"}  # options that may be others when it goes on
 
 
 class Terminated(KeyboardInterrupt):
@@ -46,6 +48,10 @@ class Keeper:
         """The search in the file, if there is one and it is the same search; otherwise this one, saved."""
         if self.path is None:
             return finder
+        if self.path.is_dir():
+            raise IsADirectoryError(
+                f"checkpoint is {str(self.path)!r}, a directory; wanted a file, such as 'run.ckpt'."
+            )
         directory = Path(os.path.realpath(self.path)).parent
         if not directory.is_dir():
             raise FileNotFoundError(f"checkpoint is {self.path}; the directory {directory} does not exist. Make it.")
@@ -104,10 +110,19 @@ class Keeper:
 def take_over(saved: ModeFinder, asked: ModeFinder, path: Any) -> None:
     """Give a saved search the budgets that are asked for now; refuse if it was asked for something else."""
     ours, theirs = saved._state, asked._state
-    for name in ("method", "target", "names"):
+    for name in _SAME:
         found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
-        if found != wanted:
+        if repr(found) != repr(wanted):
             raise ValueError(f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another file.")
+    for name in (ours.settings.options.keys() | theirs.settings.options.keys()) - _MAY_CHANGE:
+        found, wanted = ours.settings.options.get(name), theirs.settings.options.get(name)
+        if found != wanted:
+            raise ValueError(
+                f"{path} holds a search with options[{name!r}]={found!r}; this one has {wanted!r}. Use another file."
+            )
+    seeds = ours.settings.seed, theirs.settings.seed
+    if None not in seeds and seeds[0] != seeds[1]:
+        raise ValueError(f"{path} holds a search with rng={seeds[0]}; this one has {seeds[1]}. Use another file.")
     same_box = all(np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES)
     if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.search.order != theirs.search.order:
         raise ValueError(

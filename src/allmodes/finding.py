@@ -81,7 +81,7 @@ def find_minima(
         n_modes: stop when so many distinct modes are found.
         maxfev: never evaluate fun more often, everything included; by default 10,000 (d + 1).
         maxiter: stop after so many rounds of evaluations.
-        maxtime: stop after so many seconds, at the end of a round.
+        maxtime: stop after so many seconds; what is being evaluated then is waited for.
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
@@ -210,10 +210,15 @@ def _search(
     """Ask, evaluate, tell, until the search is over; what comes of a round in pieces is told, and kept, in pieces."""
     rounds = finder.nit
     while finder.is_in_round or not finder.stop():
-        for number, points, needs in finder.hand_out():
-            evaluator.submit(number, points, needs)
+        if finder.is_late:
+            evaluator.withdraw()
+        else:
+            for number, points, needs in finder.hand_out():
+                evaluator.submit(number, points, needs)
         evaluator.piece, begun = pace.size, time.monotonic()
         came = signals.during(evaluator.wait)
+        if not came and finder.is_late:
+            break
         pace.took(sum(len(rows) for _, rows, _ in came), time.monotonic() - begun)
         for number, rows, evaluation in came:
             finder.tell_rows(number, rows, *evaluation)

@@ -355,3 +355,21 @@ def test_a_search_that_cannot_be_stored_is_refused_before_anything_is_evaluated(
         )
     assert calls == []
     assert find_minima(wells, BOX, rng=1, maxfev=30, checkpoint=path).status is not Status.INTERRUPTED
+
+
+@pytest.mark.parametrize(
+    "other", [{"rng": 6}, {"xtol": 1e-5}, {"options": {"width": 4}}, {"x0": [[0.5, 0.5]]}, {"noise": 0.1}]
+)
+def test_another_setting_is_refused_and_the_file_is_left_alone(other, tmp_path):
+    path = tmp_path / "run.ckpt"
+    given = {"rng": 5, "maxfev": 60, "checkpoint": path}
+    find_minima(lambda x: float((x**2).sum()), [(-3.0, 3.0)] * 2, **given)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"holds a search with .*Use another file"):
+        find_minima(lambda x: float((x**2).sum()), [(-3.0, 3.0)] * 2, **given | other)
+    assert path.read_bytes() == before
+
+
+def test_a_directory_is_no_checkpoint(tmp_path):
+    with pytest.raises(IsADirectoryError, match="a directory; wanted a file"):
+        find_minima(lambda x: float((x**2).sum()), [(-3.0, 3.0)] * 2, checkpoint=tmp_path)

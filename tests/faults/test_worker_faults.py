@@ -17,6 +17,7 @@ from misbehaviour import (
     BOX,
     ENGINES,
     KINDS,
+    LIMIT,
     POINTS,
     Misbehaving,
     check,
@@ -220,3 +221,27 @@ class Crashing:
 def test_workers_that_cannot_start_are_an_error():
     with pytest.raises(BrokenExecutor, match="3 worker processes in a row ended before their first task"):
         evaluated(Crashing(), 2)
+
+
+def starting_a_program(x):
+    """Starts a program that outlives its caller, which never returns at one point."""
+    if not (x == POINTS[BAD]).all():
+        return value(x)
+    subprocess.run(["sleep", "47.125"], check=False)
+    return value(x)
+
+
+def test_a_time_limit_ends_what_the_function_has_started():
+    """Where the worker itself keeps the limit: its child, and the child's children."""
+    found, evaluator = evaluated(starting_a_program, map, timeout=LIMIT)
+    assert np.isnan(found[BAD])
+    assert [failure.kind for failure in evaluator.failures] == ["timed out"]
+    running = [path.read_text() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_readable(path)]
+    assert not any("47.125" in line for line in running)
+
+
+def _is_readable(path):
+    try:
+        return bool(path.read_text())
+    except OSError:
+        return False

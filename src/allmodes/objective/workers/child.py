@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import os
 import pickle
+import signal
 import struct
 import subprocess
 import sys
@@ -44,7 +45,10 @@ class Child:
 
     def __init__(self) -> None:
         code = _CODE.format(path=sys.path, parent=os.getpid())
-        self._process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # A session of its own: what the user's function starts can be ended with it.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
         self._holds: set[str] = set()
 
     def take(self, name: str, data: bytes) -> None:
@@ -76,7 +80,9 @@ class Child:
             timer.cancel()
 
     def kill(self) -> None:
-        """End it."""
+        """End it, and what it has started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):  # gone; or no Unix
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
 
     def close(self) -> None:
@@ -115,7 +121,7 @@ def evaluate_in_child(task: Task) -> Batch:
 def _one(task: Task, name: str, data: bytes, D: int) -> Batch:
     assert task.limit is not None
     for _ in range(task.retries + 1):
-        child = _idle.pop() if _idle else Child()
+        child = _taken()
         try:
             child.take(name, data)
             reply = child.run(name, task._replace(limit=None), task.limit)
@@ -137,6 +143,13 @@ def _one(task: Task, name: str, data: bytes, D: int) -> Batch:
     return failed(LOST, lost(task.retries + 1), D, task.needs)
 
 
+def _taken() -> Child:
+    try:
+        return _idle.pop()
+    except IndexError:  # none there, or another thread was quicker
+        return Child()
+
+
 def late(limit: float) -> str:
     """What is said of a point that took too long."""
     return f"the evaluation took longer than {limit:g} s and was ended"
@@ -153,6 +166,7 @@ def main(parent: int) -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # programs that the user's function starts must not read requests
     guard(parent)
     with contextlib.suppress(EOFError, OSError):
         while True:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective.batch import LOST, TIMED_OUT, Batch, Rows, failed
+from allmodes.objective.batch import LOST, RAISED, TIMED_OUT, Batch, Rows, failed
 from allmodes.objective.evaluation import Needs
 from allmodes.objective.workers.child import late, lost
 from allmodes.objective.workers.engine import Engine, explain, is_loss
@@ -115,6 +115,12 @@ class Dispatch:
         came, self._came = self._came, []
         return came
 
+    def withdraw(self) -> None:
+        """Send nothing more."""
+        self._pieces.clear()
+        self._suspects.clear()
+        self._fresh = len(self.points)
+
     def give_up(self) -> None:
         """Let go of what is under way: nobody needs it."""
         self.engine.abandon(list(self._flying))
@@ -185,7 +191,10 @@ class Dispatch:
         return min((since + self.timeout - now for since in began if since is not None), default=math.inf)
 
     def salvage(self, future: Any) -> None:
-        """Before giving up: a reply that has already come, if it is good."""
+        """Before giving up: a reply that has already come, if it is good.
+
+        What was raised now may be the interruption's doing, and rows after an exception that halts were not evaluated.
+        """
         flight = self._flying.pop(future, None)
         if flight is None:
             return
@@ -193,7 +202,7 @@ class Dispatch:
         self.engine.done(flight.future, None)
         with contextlib.suppress(Exception):  # one that was lost
             reply = flight.future.result()
-            if reply.status == DONE:
+            if reply.status == DONE and not any(t.where or t.kind == RAISED for t in reply.batch.troubles):
                 self._came.append((flight.piece.rows, reply.batch))
 
     def take(self, future: Any) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 _LOOK = 0.5  # seconds between two looks at who the parent is
 _ORPHANED = 70  # exit status of a worker whose parent has died
@@ -23,4 +25,14 @@ def _watch(parent: int) -> None:
     """End this process when it has become somebody else's: a killed parent cannot say goodbye."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
+    _end_descendants(os.getpid())
     os._exit(_ORPHANED)
+
+
+def _end_descendants(pid: int) -> None:
+    """Kill what a process has started, where the system says what that is (Linux)."""
+    with contextlib.suppress(OSError):
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, children.read_text().split()):
+                _end_descendants(child)
+                os.kill(child, signal.SIGKILL)

@@ -90,6 +90,12 @@ class Stream:
         if oldest.halt is not None and not oldest.is_open:
             raise Halted(number, *oldest.halt)
 
+    def withdraw(self) -> None:
+        """Send nothing more; what is under way may still come."""
+        for dispatch in self._open.values():
+            dispatch.withdraw()
+        self._sort()
+
     def give_up(self) -> None:
         """Take what is there, and let the rest go, the engine's processes as well."""
         while not self._traffic.events.empty():
