@@ -485,7 +485,7 @@ def test_nothing_new():
 def test_time():
     finder = ModeFinder(BOUNDS, maxtime=1e-9, rng=0)
     assert list(finder.stop()) == ["maxtime"]
-    assert "1e-09 seconds" in finder.stop()["maxtime"]
+    assert "1e-09 s" in finder.stop()["maxtime"]
     assert len(finder.ask()) == 0
     assert ModeFinder(BOUNDS, maxtime=1e9, rng=0).stop() == {}
 
