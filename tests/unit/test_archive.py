@@ -151,3 +151,38 @@ def test_distances_go_round_in_periodic_coordinates():
     np.testing.assert_allclose((archive.whitened(point) ** 2).sum(axis=2)[:, 0], [0.04**2, 0.28**2])
     other = archive.whitened_at(point, np.array([[0, 1]]))
     np.testing.assert_allclose((other**2).sum(axis=2)[0], [0.04**2, 0.28**2])
+
+
+def everything_apart(archive, points):
+    apart = archive.box.difference(points[:, None], archive.means[None])
+    return np.sqrt((apart**2).mean(axis=2))
+
+
+@pytest.mark.parametrize("box", [SQUARE, Box.make([(0, 1), (0, 1)], periodic=[0])], ids=["plain", "periodic"])
+def test_of_many_points_and_modes_the_closest_are_found_too(box):
+    archive = filled(box, modes=40)
+    points = np.random.default_rng(3).uniform(-0.2, 1.2, (100, 2))
+    apart = everything_apart(archive, points)
+    np.testing.assert_array_equal(np.sort(archive.neighbours(points)), np.sort(apart.argsort(axis=1)[:, :4]))
+    which, distance = archive.nearest(points)
+    np.testing.assert_array_equal(which, apart.argmin(axis=1))
+    np.testing.assert_allclose(distance, apart.min(axis=1))
+
+
+def test_a_tree_of_modes_follows_them():
+    archive = filled(modes=40)
+    points = np.random.default_rng(3).random((100, 2))
+    archive.nearest(points)
+    archive.add(points[0], 1.0, found(-np.eye(2)))
+    assert archive.nearest(points)[0][0] == 40
+    archive.change(40, points[1], 1.0, found(-np.eye(2)))
+    assert archive.nearest(points)[0][1] == 40
+    archive.keep(np.arange(41) != 40)
+    np.testing.assert_allclose(archive.nearest(points)[1], everything_apart(archive, points).min(axis=1))
+
+
+def test_points_that_are_not_finite_do_no_harm_among_many():
+    archive = filled(modes=40)
+    points = np.random.default_rng(3).random((100, 2))
+    points[7] = np.inf
+    assert archive.neighbours(points).shape == (100, 4)

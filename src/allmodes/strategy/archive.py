@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,15 @@ from allmodes.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored
 
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
+
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest
 _TINY = 1e-9
 _NONE = np.zeros(1, np.int64)
 _FEW = 4  # modes close to a point that it is compared with
+_MANY = 2_000  # distances between points and modes from which on a tree is quicker than all of them
 
 
 @stored
@@ -57,6 +62,7 @@ class Archive:
         even_hits: those of them that began at evenly spread starts, (J,): what coverage is estimated from.
         picks: how often a launch began near each mode, (J,).
         hills: numbers that are the same for modes that have proved to be parts of one, (J,).
+        tree: of the means, made when it is first wanted and dropped when they change.
     """
 
     box: Box
@@ -67,6 +73,7 @@ class Archive:
     even_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     picks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     hills: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
 
     def __post_init__(self) -> None:
         d = self.box.d
@@ -87,6 +94,7 @@ class Archive:
 
     def add(self, point: NDArray[np.float64], value: float, found: Found) -> int:
         """Freeze a mode; its number is returned."""
+        self.tree = None
         covariance = np.linalg.inv(precision(found.hessian, found.active))
         new = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
         mu, factors = self.components
@@ -104,6 +112,7 @@ class Archive:
 
     def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:
         """What is known of a mode now."""
+        self.tree = None
         covariance = np.linalg.inv(precision(found.hessian, found.active))
         new = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
         mu, factors = self.components
@@ -112,6 +121,7 @@ class Archive:
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
+        self.tree = None
         mu, factors = self.components
         self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
         self.values = self.values[chosen]
@@ -139,6 +149,8 @@ class Archive:
         J, n = len(self), len(points)
         if J <= _FEW:
             return np.arange(J)[None].repeat(n, axis=0)
+        if self._is_tree_quicker(points):
+            return np.asarray(self._tree().query(points, _FEW)[1])
         apart = self.box.difference(points[:, None], self.means[None])
         return np.einsum("njd,njd->nj", apart, apart).argpartition(_FEW - 1, axis=1)[:, :_FEW]
 
@@ -149,10 +161,25 @@ class Archive:
 
     def nearest(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """The nearest mode to every point and the distance (root mean square over coordinates); wants a mode."""
+        if self._is_tree_quicker(points):
+            distance, which = self._tree().query(points)
+            return np.asarray(which), distance / np.sqrt(self.box.d)
         apart = self.box.difference(points[:, None], self.means[None])
         squared = np.einsum("njd,njd->nj", apart, apart)
         which = squared.argmin(axis=1)
         return which, np.sqrt(squared[np.arange(len(points)), which] / max(1, self.box.d))
+
+    def _is_tree_quicker(self, points: NDArray[np.float64]) -> bool:
+        """Whether to look modes up in a tree, which knows neither periodic coordinates nor infinite ones."""
+        is_large = len(self) * len(points) >= _MANY and self.box.d > 0
+        return is_large and not self.box.periodic_unit.size and bool(np.isfinite(points).all())
+
+    def _tree(self) -> KDTree:
+        if self.tree is None:
+            from scipy.spatial import KDTree  # late: importing it takes a while
+
+            self.tree = KDTree(self.means)
+        return self.tree
 
 
 def precision(hessian: NDArray[np.float64], active: NDArray[np.bool_]) -> NDArray[np.float64]:
