@@ -308,6 +308,24 @@ def test_a_circle_of_minima(derivatives):
     np.testing.assert_allclose(np.linalg.norm(positions(result), axis=1), 1.0, atol=1e-3)
 
 
+def sine_derivatives(x):
+    """Gradient and Hessian of (x1 - sin x0)^2."""
+    miss, slope = x[1] - np.sin(x[0]), np.array([-np.cos(x[0]), 1.0])
+    bend = np.array([[np.sin(x[0]), 0.0], [0.0, 0.0]])
+    return 2.0 * miss * slope, 2.0 * (np.outer(slope, slope) + miss * bend)
+
+
+@pytest.mark.parametrize("derivatives", [0, 1, 2])
+def test_a_valley_with_bends_is_one_flat_mode(derivatives):
+    given = {}
+    if derivatives > 0:
+        given["jac"] = lambda x: sine_derivatives(x)[0]
+    if derivatives > 1:
+        given["hess"] = lambda x: sine_derivatives(x)[1]
+    result = minima(lambda x: float((x[1] - np.sin(x[0])) ** 2), [(-5.0, 5.0), (-2.0, 2.0)], method="launch", **given)
+    assert [mode.kind for mode in result.modes] == ["flat"]
+
+
 @pytest.mark.parametrize("derivatives", [0, 2])
 def test_a_straight_ridge(derivatives):
     across = np.array([[1.0, 1.0], [1.0, 1.0]])

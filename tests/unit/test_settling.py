@@ -277,6 +277,46 @@ def test_a_weak_parabola_is_an_ordinary_top():
     assert settling.search.archive.found[0].kind == "optimum"
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_curvature_that_values_do_not_show_is_none(order):
+    settling = settled(hessians=np.diag([-40.0, -0.8]), order=order)
+    arrive(settling)
+    assert settling.batch.phase[0] == Phase.CHECK
+    answer(settling, groove)
+    assert settling.batch.phase[0] == Phase.FLAT
+    np.testing.assert_allclose(settling.batch.hessian[0], np.diag([-40.0, 0.0]), atol=1e-6)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_curvature_that_values_show_is_kept(order):
+    settling = settled(hessians=np.diag([-40.0, -0.8]), order=order)
+    arrive(settling)
+    answer(settling, lambda z: 1.0 - 0.4 * (z[..., 1] - 0.5) ** 2)
+    assert settling.search.archive.found[0].kind == "optimum"
+    np.testing.assert_array_equal(settling.batch.hessian[0], np.diag([-40.0, -0.8]))
+
+
+@pytest.mark.parametrize(("order", "hessian"), [(2, np.diag([-40.0, -0.8])), (1, TOP)])
+def test_no_values_are_spent_on_a_curvature_that_is_sure(order, hessian):
+    settling = settled(hessians=hessian, order=order)
+    arrive(settling)
+    assert len(settling.search.archive) == 1
+
+
+def test_a_bound_next_to_a_quartic_top_does_not_make_it_a_parabola():
+    settling = settled([(0.5, 0.994)], hessians=LEVEL)
+    arrive(settling)
+    answer(settling, lambda z: 1.0 - 50.0 * (z[..., 1] - 0.994) ** 4)
+    assert settling.search.archive.found[0].kind == "flat"
+
+
+def test_a_bound_next_to_a_parabola_does_not_make_it_flat():
+    settling = settled([(0.5, 0.998)], hessians=np.diag([-4.0, -1e-6]))
+    arrive(settling)
+    answer(settling, lambda z: 1.0 - 0.04 * (z[..., 1] - 0.998) ** 2)
+    assert settling.search.archive.found[0].kind == "optimum"
+
+
 def test_a_degenerate_saddle_is_left_uphill():
     settling = settled(hessians=LEVEL)
     arrive(settling)

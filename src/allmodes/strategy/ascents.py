@@ -32,6 +32,12 @@ _LEVEL_SLOPE = 1e-8  # of the scale of the function over the box: a slope that c
 _PATIENCE = 60  # iterations, plus ten per dimension
 
 
+def slope_length(search: Search) -> float:
+    """Of the steps for gradients from values: longer where values are rounded coarsely."""
+    coarse = math.sqrt(_EPSILON * abs(search.level) / search.scale) if search.scale > 0.0 else 0.0
+    return float(min(max(differences.GRADIENT_STEP, coarse), differences.CURVATURE_STEP))
+
+
 class Progress(NamedTuple):
     """What became of launches that went on: known modes they fall into, arrivals with their tops, and the lost.
 
@@ -71,16 +77,10 @@ class Ascents:
         moved = differences.gradient_points(point, self._slope_steps(point))
         return np.concatenate([point[:, None], moved], axis=1) if phase == Phase.START else moved
 
-    def _slope_length(self) -> float:
-        """Of the steps for gradients from values: longer where values are rounded coarsely."""
-        search = self.search
-        coarse = math.sqrt(_EPSILON * abs(search.level) / search.scale) if search.scale > 0.0 else 0.0
-        return float(min(max(differences.GRADIENT_STEP, coarse), differences.CURVATURE_STEP))
-
     def _slope_steps(self, point: Array) -> Array:
         """Signed steps (n, d) for gradients from values."""
         box = self.search.box
-        return differences.inward(point, self._slope_length(), box.lower_unit, box.upper_unit)
+        return differences.inward(point, slope_length(self.search), box.lower_unit, box.upper_unit)
 
     def _curvature_steps(self, rows: Rows) -> Array:
         """Long enough to rise above rounding, short enough for the curvature not to change."""
@@ -266,7 +266,7 @@ class Ascents:
         curve = np.abs(model.eigenvalues).max(axis=1)
         size = np.minimum(search.scale, curve)
         if search.order == 0:  # what rounding of values makes of a slope
-            size += 4.0 * _EPSILON * np.abs(value) / (self._slope_length() * _LEVEL_SLOPE)
+            size += 4.0 * _EPSILON * np.abs(value) / (slope_length(self.search) * _LEVEL_SLOPE)
         is_level = np.abs(model.g).max(axis=1) <= _LEVEL_SLOPE * size
         if is_level.any():
             is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * search.scale)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.strategy.archive import Found
-from allmodes.strategy.batch import Batch
 from allmodes.strategy.ends import End, Pillar
 from allmodes.strategy.geometry import is_held
-from allmodes.strategy.search import Search
+from allmodes.strategy.tops import Tops
 
 Array = NDArray[np.float64]
 
@@ -20,7 +19,7 @@ _HALFWAY = 0.95  # a bridge ends closer to both of its ends than they are to eac
 
 
 @dataclass
-class Bridges:
+class Bridges(Tops):
     """Adds modes to the archive; level ones after a look at those of the same height.
 
     Attributes:
@@ -30,8 +29,6 @@ class Bridges:
         bridges: starts between level points, with the number of their pillar.
     """
 
-    search: Search
-    batch: Batch
     pillars: list[Pillar | None] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
     parked: list[int] = field(default_factory=list)

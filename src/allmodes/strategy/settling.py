@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,27 +14,18 @@ from allmodes.strategy.batch import Phase
 from allmodes.strategy.bridges import Bridges
 from allmodes.strategy.ends import KINDS, LOST, End
 from allmodes.strategy.geometry import closest, is_held, room
+from allmodes.strategy.tops import is_curved
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Curvature so small that values must tell whether it is one, as a share of the largest: what differences of values,
-# differences of gradients and Hessians can be trusted to say; and as a share of the function's scale over the box.
-_LEVEL = (1e-2, 1e-2, 1e-5)
-_GENTLE = 0.1
-_SHARP = 1e-6  # the same where Newton's method has converged
-_QUADRATIC = 0.1  # shrinkage of the last Newton step that says so
-# A slope at a bound, as a share of the curvature upward, that may be an error: the rise would begin that close to it.
-_RIM = (1e-3, 1e-6, 1e-6)
-_NO_SLOPE = 1e-8  # as a share of the curvature
-_ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _PROBES = {  # of the box: how far directions that look level are probed, on both sides
     Phase.FLAT: np.array([0.003, -0.003, 0.03, -0.03]),
     Phase.FAR: np.array([0.03, -0.03, 0.1, -0.1, 0.3, -0.3, 1.0, -1.0]),
 }
 _CHECKED = 1e-6  # fall along the direction that is curved least, as a share of the function's scale, to be seen
 _CHECK_STEPS = (1e-5, 1e-2)  # of the box
-_CURVED = 3e-3  # a fall at the first probe, as a share of that at the second: 1e-2 for a parabola, 1e-4 for a quartic
+_SEEN = 0.5  # of the fall that the model predicts along this direction: where less is seen the model is out of date
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
 _CLOSE = 0.01  # modes closer than this are told apart by values between them
 
@@ -82,55 +74,9 @@ class Settling(Bridges):
     def _check_points(self, k: int) -> Array:
         """Two points (2, d) along the direction that falls least, where the model falls by a little."""
         search, point = self.search, self.batch.point[k]
-        free, H = self._free(k)
-        eigenvalues, vectors = np.linalg.eigh(H)
-        axis = np.zeros(search.box.d)
-        axis[free] = vectors[:, -1]
-        length = np.clip(np.sqrt(2.0 * _CHECKED * search.scale / max(-eigenvalues[-1], 1e-300)), *_CHECK_STEPS)
+        curvature, axis = self._least(k)
+        length = np.clip(np.sqrt(2.0 * _CHECKED * search.scale / max(-curvature, 1e-300)), *_CHECK_STEPS)
         return np.clip(point + np.outer([length, -length], axis), search.box.lower_unit, search.box.upper_unit)
-
-    def _level_axes(self, k: int) -> Array:
-        """Directions (n, d) in which the curvature looks like none."""
-        free, H = self._free(k)
-        eigenvalues, vectors = np.linalg.eigh(H)
-        axes = np.zeros((len(free), self.search.box.d))
-        axes[:, free] = vectors.T
-        return axes[eigenvalues >= -self._gentle(k, eigenvalues)]
-
-    def _held(self, k: int) -> NDArray[np.bool_]:
-        """Coordinates at a bound, but for those with a slope that may be an error where the function rises inward."""
-        batch, search = self.batch, self.search
-        H = batch.hessian[k]
-        rim = _RIM[search.order] * np.maximum(np.diagonal(H), 0.0)
-        least = np.maximum(rim, _NO_SLOPE * np.abs(H).max(initial=0.0))
-        return is_held(search.box, batch.point[k], batch.gradient[k]) & (np.abs(batch.gradient[k]) > least)
-
-    def _free(self, k: int) -> tuple[Rows, Array]:
-        """The coordinates that are not held at a bound, and the Hessian in them."""
-        free, H = (~self._held(k)).nonzero()[0], self.batch.hessian[k]
-        return free, H if len(free) == len(H) else H[free][:, free]
-
-    def _slack(self, k: int) -> float:
-        """Differences of values near a launch that mean nothing."""
-        return self.search.rounding_at(float(np.abs(self.batch.hessian[k]).max(initial=0.0)))
-
-    def _level(self, k: int, eigenvalues: Array) -> float:
-        """Curvature that cannot be told from none."""
-        search = self.search
-        level = float(_LEVEL[search.order] * np.abs(eigenvalues).max())
-        return max(level, _ROUNDING * abs(self.batch.value[k])) if search.order == 0 else level
-
-    def _gentle(self, k: int, eigenvalues: Array) -> float:
-        """Curvature so small that values must tell whether it is one."""
-        if not len(self.search.levels):  # a start that was given, before anything is known of the function
-            return np.inf
-        share = _SHARP if self.search.order and self._is_sharp(k) else _GENTLE
-        return max(self._level(k, eigenvalues), share * self.search.scale)
-
-    def _is_sharp(self, k: int) -> bool:
-        """Whether Newton's method has converged quadratically: where the curvature vanishes it halves steps at best."""
-        batch = self.batch
-        return bool(batch.distance[k] <= 0.1 * self.search.xtol and batch.shrinkage[k] < _QUADRATIC)
 
     # ---- answers
 
@@ -151,21 +97,34 @@ class Settling(Bridges):
         self._settle(k)
 
     def _told_check(self, k: int, where: Array, values: Array) -> None:
-        """Differences along the axes may take a crease for a top; along the crease the function goes on rising."""
-        if not self._climbs(k, where, values):
-            self._compare(k)
+        """Differences along the axes may take a crease for a top; along the crease the function goes on rising.
+
+        And a model from close by may call the floor of a bent valley curved.
+        """
+        if self._climbs(k, where, values):
+            return
+        batch = self.batch
+        curvature, axis = self._least(k)
+        ahead, behind = np.abs((where - batch.point[k]) @ axis)
+        predicted, seen = -0.5 * curvature * ahead * behind, batch.value[k] - float(values.mean())
+        if math.isclose(ahead, behind, rel_tol=1e-3) and predicted > max(seen / _SEEN, seen + 10.0 * self._slack(k)):
+            batch.hessian[k] -= (curvature + 2.0 * seen / ahead**2) * np.outer(axis, axis)
+            if self._kind(k) in ("flat", ""):
+                batch.kind[k], batch.phase[k] = KINDS.index("flat"), Phase.FLAT
+                return
+        self._compare(k)
 
     def _told_flat(self, k: int, where: Array, values: Array) -> None:
         """Higher ground is where the launch goes on; otherwise the ground is level, or curved after all."""
         batch, slack = self.batch, self._slack(k)
-        rises = (values - batch.value[k]).reshape(2, 2, -1)  # (distance, side, axis)
+        falls = (batch.value[k] - values).reshape(2, 2, -1)  # (distance, side, axis)
         if self._climbs(k, where, values):
             return
-        if not (np.abs(rises) > slack).any(axis=0).all():
+        if not (np.abs(falls) > slack).any(axis=0).all():
             batch.phase[k] = Phase.FAR  # exactly level as far as was seen: look farther
             return
-        near, far = -rises.max(axis=1)  # on the side that falls less
-        if (near > np.maximum(10.0 * slack, _CURVED * far)).all():
+        length = np.sqrt(((where - batch.point[k]) ** 2).sum(axis=1)).reshape(falls.shape)
+        if is_curved(length, falls, slack).all():
             batch.kind[k] = KINDS.index("boundary" if self._held(k).any() else "optimum")
         self._compare(k)
 
@@ -223,24 +182,10 @@ class Settling(Bridges):
                     return
             if kind == "flat":
                 batch.phase[k] = Phase.FLAT
-            elif self.search.order == 0 and not self._held(k).all():
+            elif self._wants_check(k):
                 batch.phase[k] = Phase.CHECK
             else:
                 self._compare(k)
-
-    def _kind(self, k: int) -> str:
-        """By the measured curvature; empty for a saddle."""
-        search, batch = self.search, self.batch
-        held = is_held(search.box, batch.point[k], batch.gradient[k])
-        free, H = self._free(k)
-        if not len(free):
-            return "boundary"
-        eigenvalues = np.asarray(np.linalg.eigvalsh(H), dtype=np.float64)
-        if eigenvalues[-1] > self._level(k, eigenvalues):
-            return "flat" if held[free].any() else ""  # at a bound values tell whether it rises inward
-        if eigenvalues[-1] >= -self._gentle(k, eigenvalues):
-            return "flat"
-        return "boundary" if len(free) < len(held) else "optimum"
 
     def _compare(self, k: int) -> None:
         """A top: look at what lies between it and the closest mode, or the closest level one, before it counts."""
