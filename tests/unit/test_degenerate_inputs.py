@@ -326,6 +326,22 @@ def test_a_valley_with_bends_is_one_flat_mode(derivatives):
     assert [mode.kind for mode in result.modes] == ["flat"]
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_two_rings_at_the_same_height_are_two(seed):
+    def rings(x):
+        return min(float((x[0] - side) ** 2 + x[1] ** 2 - 1.0) ** 2 for side in (-2.0, 2.0))
+
+    result = minima(rings, [(-4.0, 4.0)] * 2, method="launch", rng=seed)
+    assert [mode.kind for mode in result.modes] == ["flat", "flat"]
+    assert sorted(np.sign(positions(result)[:, 0])) == [-1.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_where_a_coordinate_is_not_used_every_line_is_one_mode(seed):
+    result = minima(lambda x: float(np.cos(3.0 * x[0])), [(-3.0, 3.0)] * 2, rng=seed)
+    np.testing.assert_allclose(np.sort(positions(result)[:, 0]), [-3.0, -np.pi / 3, np.pi / 3, 3.0], atol=1e-4)
+
+
 @pytest.mark.parametrize("derivatives", [0, 2])
 def test_a_straight_ridge(derivatives):
     across = np.array([[1.0, 1.0], [1.0, 1.0]])

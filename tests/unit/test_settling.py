@@ -379,32 +379,67 @@ def test_level_points_of_the_same_height_wait_for_a_bridge():
     settling = parked()
     assert settling.parked == [0]
     assert not settling.ends
-    ((start, number),) = settling.bridges
+    ((start, along, radius, number),) = settling.bridges
+    np.testing.assert_allclose(np.abs(along), [1.0, 0.0])
     np.testing.assert_allclose(start, [0.5, 0.5])
+    assert radius == 0.05
     assert settling.pillars[number].mode == 0
 
 
-def bridge(settling, point, value):
-    """The launch from between has ended here."""
-    settling.batch.is_bridge[0] = True
-    settling.batch.picked[0] = 0
-    settling.batch.point[0], settling.batch.value[0] = point, value
-    settling.build(0)
-    return settling.ends[-1]
+def bridged(settling, ground):
+    """Launches from between end where `ground` says, (point, value), until it is decided; the starts."""
+    starts = []
+    while settling.bridges:
+        start, _, radius, number = settling.bridges.pop()
+        assert 0.0 < radius <= 0.05
+        settling.batch.picked[0] = number
+        settling.batch.point[0], settling.batch.value[0] = ground(start)
+        settling.build(0)
+        starts.append(start)
+    return starts
 
 
-def test_level_ground_between_them_makes_them_one():
+def verdict(settling):
+    return [(end.mode, end.is_new) for end in settling.ends]
+
+
+def on_an_arc(start):
+    """From (0.2, 0.5) to (0.8, 0.5) over the top of a circle."""
+    way = start - [0.5, 0.5]
+    return [0.5, 0.5] + 0.3 * way / np.linalg.norm(way) if way.any() else np.array([0.5, 0.8]), 1.0
+
+
+def test_level_ground_all_the_way_makes_them_one():
     settling = parked()
-    end = bridge(settling, (0.5, 0.8), 1.0)
-    assert (end.mode, end.is_new) == (0, False)
+    starts = bridged(settling, on_an_arc)
+    assert verdict(settling) == [(0, False)]
     assert len(settling.search.archive) == 1
+    assert 6 <= len(starts) <= 12, "pieces are looked at until they are short and straight"
 
 
-@pytest.mark.parametrize(("point", "value"), [((0.5, 0.8), 0.5), ((0.2, 0.5), 1.0), ((0.8, 0.5), 1.0)])
-def test_a_bridge_that_falls_or_ends_at_one_side_leaves_them_two(point, value):
+def test_what_is_connected_once_is_close_to_the_next():
     settling = parked()
-    end = bridge(settling, point, value)
-    assert (end.mode, end.is_new) == (1, True)
+    bridged(settling, on_an_arc)
+    close = on_an_arc(np.array([0.45, 0.9]))[0]
+    end = settling._end_of(0, close)
+    assert np.abs(end - close).max() < 0.1
+    np.testing.assert_allclose(np.linalg.norm(end - [0.5, 0.5]), 0.3)
+
+
+def two_lines(start):
+    """Level ground at x = 0.2 and at x = 0.8: from between, straight up and down, there is none."""
+    return start + np.array([0.0, 0.1]), 1.0 if abs(start[0] - 0.5) > 0.2 else 0.9
+
+
+@pytest.mark.parametrize(
+    "ground",
+    [lambda start: (start + np.array([0.0, 0.3]), 0.5), lambda start: (start + np.array([0.0, 0.49]), 1.0), two_lines],
+    ids=["falls", "far away", "a gap between two lines"],
+)
+def test_a_way_with_a_gap_leaves_them_two(ground):
+    settling = parked()
+    bridged(settling, ground)
+    assert verdict(settling) == [(1, True)]
     np.testing.assert_allclose(settling.search.archive.means[1], [0.2, 0.5])
     assert settling.search.archive.found[1].kind == "flat"
 

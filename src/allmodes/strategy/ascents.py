@@ -204,8 +204,10 @@ class Ascents:
             if not len(rows):
                 return Progress([], [], [], unable)
         point, value, g, H = batch.point[rows], batch.value[rows], batch.gradient[rows], batch.hessian[rows]
-        measured = batch.is_measured[rows]
+        measured, is_bridge = batch.is_measured[rows], batch.is_bridge[rows]
         search.paths.add(batch.number[rows], point, value)
+        if is_bridge.any():
+            g[is_bridge], H[is_bridge] = trust_region.across(g[is_bridge], H[is_bridge], batch.along[rows[is_bridge]])
         model = trust_region.model(point, g, H, lower, upper)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point
@@ -218,7 +220,7 @@ class Ascents:
         going = ~is_there
         if len(search.archive) and self.is_early:
             known = recognition.recognise(search, point, value, g, tops, gains, is_sure)
-            is_known = (known >= 0) & ~batch.is_bridge[rows]
+            is_known = (known >= 0) & ~is_bridge
             if is_known.any():
                 recognised = list(zip(rows[is_known].tolist(), known[is_known].tolist(), strict=True))
                 is_there &= ~is_known

@@ -88,7 +88,8 @@ class Batch:
         seen: modes known when it was last compared with them.
         number: how many were launched before it.
         is_measured: whether the Hessian was measured nearby rather than guessed.
-        is_bridge: whether it was launched to see if two level points are connected.
+        is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
+            one to the other, in which it does not move.
     """
 
     d: int
@@ -106,6 +107,7 @@ class Batch:
     trial = _Part[np.float64]("numbers", 1)
     came_from = _Part[np.float64]("numbers", 1)
     old_gradient = _Part[np.float64]("numbers", 1)
+    along = _Part[np.float64]("numbers", 1)
     radius = _Part[np.float64]("numbers")
     distance = _Part[np.float64]("numbers")
     shrinkage = _Part[np.float64]("numbers")

@@ -15,7 +15,12 @@ from allmodes.strategy.tops import Tops
 Array = NDArray[np.float64]
 
 _RIVALS = 4  # level modes that a level point is compared with before it counts as another
-_HALFWAY = 0.95  # a bridge ends closer to both of its ends than they are to each other, by this factor
+_WIDEST = 0.8  # how far from the middle of a piece a bridge may end, as a share of its length
+_SHORT = 0.1  # of the box: longer pieces of a way are looked at again
+_STRAIGHT = 0.15  # how far a short piece may bend, as a share of its length
+_LOOKS = 12  # launches from between, after which a way that showed no gap is one
+_MOST_NODES = 512  # points known to belong to level modes
+_RADIUS = 0.05  # of the trust region of a bridge at first, at most
 
 
 @dataclass
@@ -23,16 +28,19 @@ class Bridges(Tops):
     """Adds modes to the archive; level ones after a look at those of the same height.
 
     Attributes:
+        nodes: points (n, d) that belong to level modes, and `owners`, these modes.
         pillars: level points that wait for a bridge.
         ends: launches that are over, for the strategy to count.
         parked: rows that leave the batch while a bridge is built from them.
-        bridges: starts between level points, with the number of their pillar.
+        bridges: starts between level points, the direction from one to the other, first radius, number of the pillar.
     """
 
+    nodes: list[Array] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
     pillars: list[Pillar | None] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
     parked: list[int] = field(default_factory=list)
-    bridges: list[tuple[Array, int]] = field(default_factory=list)
+    bridges: list[tuple[Array, Array, float, int]] = field(default_factory=list)
 
     def _add(self, point: Array, value: float, gradient: Array, hessian: Array, kind: str) -> int:
         search = self.search
@@ -40,59 +48,107 @@ class Bridges(Tops):
         source = "derivatives" if search.order == 2 else "differences"
         held = is_held(search.box, point, gradient)
         found = Found(gradient.copy(), hessian.copy(), held, kind, source, search.nfev)
-        return search.archive.add(point, float(value), found)
+        mode = search.archive.add(point, float(value), found)
+        if kind == "flat":
+            self._own(point[None], mode)
+        return mode
 
-    def _park(self, k: int, mode: int) -> None:
-        """Whether two level points at the same height are connected is seen by a launch from between them."""
-        batch = self.batch
-        pillar = Pillar(
-            batch.point[k].copy(), float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), mode,
-            int(batch.arm[k]), int(batch.cost[k]), (mode,),
-        )  # fmt: skip
-        self.parked.append(k)
-        self._bridge(pillar)
+    # ---- level modes
 
-    def _bridge(self, pillar: Pillar) -> None:
-        way = self.search.box.difference(self.search.archive.means[pillar.mode], pillar.point)
-        self.bridges.append((pillar.point + 0.5 * way, len(self.pillars)))
-        self.pillars.append(pillar)
+    def _own(self, points: Array, mode: int) -> None:
+        """Points (n, d) belong to a level mode."""
+        for point in points[: _MOST_NODES - len(self.nodes)]:
+            self.nodes.append(point.copy())
+            self.owners.append(mode)
 
-    def build(self, k: int) -> None:
-        """A bridge has ended: level ground at the same height between its ends says that they are one mode."""
-        search, batch = self.search, self.batch
-        number = int(batch.picked[k])
-        pillar = self.pillars[number]
-        assert pillar is not None
-        self.pillars[number] = None
-        self.parked.append(k)
-        ends = np.stack([pillar.point, search.archive.means[pillar.mode]])
-        reach = np.sqrt((search.box.difference(ends[0], ends[1]) ** 2).sum())
-        apart = np.sqrt((search.box.difference(ends, batch.point[k]) ** 2).sum(axis=1))
-        height = min(pillar.value, search.archive.values[pillar.mode])
-        if (apart < _HALFWAY * reach).all() and batch.value[k] >= height - search.tie:
-            self.ends.append(End(-1, pillar.arm, pillar.cost, pillar.mode))
-            return
-        self._next_rival(pillar)
-
-    def _next_rival(self, pillar: Pillar) -> None:
-        """A bridge has failed: try the next level mode of the same height, or take the point for a new mode."""
-        search = self.search
-        archive = search.archive
-        distance = np.abs(search.box.difference(archive.means, pillar.point)).max(axis=1)
-        nearest = int(distance.argmin())
-        if distance[nearest] < 10.0 * search.xtol:  # found by another launch in the meantime
-            self.ends.append(End(-1, pillar.arm, pillar.cost, nearest))
-            return
-        others = [int(j) for j in self._level_modes(pillar.value) if j not in pillar.tried]
-        if others and len(pillar.tried) < _RIVALS:
-            rival = min(others, key=lambda j: float(distance[j]))
-            self._bridge(pillar._replace(mode=rival, tried=(*pillar.tried, rival)))
-            return
-        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
-        self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
+    def _end_of(self, mode: int, point: Array) -> Array:
+        """The point of a mode that is closest to another point."""
+        own = [node for node, owner in zip(self.nodes, self.owners, strict=True) if owner == mode]
+        candidates = np.array([self.search.archive.means[mode], *own])
+        return candidates[np.abs(self.search.box.difference(candidates, point)).max(axis=1).argmin()]
 
     def _level_modes(self, value: float) -> NDArray[np.intp]:
         """Level modes at this height: level ground has one."""
         archive = self.search.archive
         level = np.array([found.kind == "flat" for found in archive.found], dtype=bool)
         return np.flatnonzero(level & (np.abs(archive.values - value) <= self.search.tie))
+
+    def _closest_level(self, value: float, point: Array, tried: tuple[int, ...] = ()) -> int:
+        """The level mode at this height that comes closest to a point, but for some, or -1."""
+        others = [int(j) for j in self._level_modes(value) if j not in tried]
+        apart = [np.abs(self.search.box.difference(self._end_of(j, point), point)).max() for j in others]
+        return others[int(np.argmin(apart))] if others else -1
+
+    # ---- bridges
+
+    def _park(self, k: int, mode: int) -> None:
+        """Whether two level points at the same height are connected is seen by launches from between them."""
+        batch = self.batch
+        point = batch.point[k].copy()
+        pillar = Pillar(
+            point, float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), mode, int(batch.arm[k]),
+            int(batch.cost[k]), (mode,), self._first_way(mode, point),
+        )  # fmt: skip
+        self.parked.append(k)
+        self._bridge(pillar)
+
+    def _first_way(self, mode: int, point: Array) -> Array:
+        """From a mode straight to a point, (2, d); periodic coordinates may leave the box."""
+        return np.stack([point + self.search.box.difference(self._end_of(mode, point), point), point])
+
+    def _bridge(self, pillar: Pillar) -> None:
+        """Launch from the middle of the longest piece, across it."""
+        ends = pillar.way[pillar.piece : pillar.piece + 2]
+        along = ends[1] - ends[0]
+        reach = float(_length(along))
+        self.bridges.append((ends.mean(axis=0), along / reach, min(_RADIUS, 0.5 * reach), len(self.pillars)))
+        self.pillars.append(pillar)
+
+    def build(self, k: int) -> None:
+        """A bridge has ended: level ground at the same height between its ends is a point of the way."""
+        search, batch = self.search, self.batch
+        number = int(batch.picked[k])
+        pillar = self.pillars[number]
+        assert pillar is not None
+        self.pillars[number] = None
+        self.parked.append(k)
+        at = pillar.piece
+        ends = pillar.way[at : at + 2]
+        middle = ends.mean(axis=0)
+        landed = middle + search.box.difference(batch.point[k], middle)
+        reach, bow = _length(ends[1] - ends[0]), _length(landed - middle)
+        height = min(pillar.value, search.archive.values[pillar.mode])
+        if bow > _WIDEST * reach or batch.value[k] < height - search.tie:
+            self._next_rival(pillar)
+            return
+        is_proven = reach <= _SHORT * np.sqrt(search.box.d) and bow <= _STRAIGHT * reach
+        pillar = pillar._replace(
+            way=np.insert(pillar.way, at + 1, landed, axis=0), looks=pillar.looks + 1,
+            proven=(*pillar.proven[:at], bool(is_proven), bool(is_proven), *pillar.proven[at + 1 :]),
+        )  # fmt: skip
+        if pillar.piece >= 0 and pillar.looks < _LOOKS:
+            self._bridge(pillar)
+            return
+        self._own(pillar.way[1:], pillar.mode)
+        self.ends.append(End(-1, pillar.arm, pillar.cost, pillar.mode))
+
+    def _next_rival(self, pillar: Pillar) -> None:
+        """A bridge has failed: try the next level mode of the same height, or take the point for a new mode."""
+        search = self.search
+        distance = np.abs(search.box.difference(search.archive.means, pillar.point)).max(axis=1)
+        nearest = int(distance.argmin())
+        if distance[nearest] < 10.0 * search.xtol:  # found by another launch in the meantime
+            self.ends.append(End(-1, pillar.arm, pillar.cost, nearest))
+            return
+        rival = self._closest_level(pillar.value, pillar.point, pillar.tried)
+        if rival >= 0 and len(pillar.tried) < _RIVALS:
+            way = self._first_way(rival, pillar.point)
+            tried = (*pillar.tried, rival)
+            self._bridge(pillar._replace(mode=rival, tried=tried, way=way, proven=(False,), looks=0))
+            return
+        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
+        self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
+
+
+def _length(vectors: Array) -> Array:
+    return np.sqrt((vectors**2).sum(axis=-1))

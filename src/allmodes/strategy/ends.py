@@ -16,7 +16,15 @@ KINDS = ("", "optimum", "boundary", "flat")
 
 @stored
 class Pillar(NamedTuple):
-    """A level point that waits for a bridge: whether a path at the same height leads from it to a mode."""
+    """A level point that waits for a bridge: whether a way at the same height leads from it to a mode.
+
+    Attributes:
+        point, value, gradient, hessian, arm, cost: of the launch that has arrived there.
+        mode: the one at the other end; `tried`, those looked at so far.
+        way: points (n, d) at this height, from the mode to the level point.
+        proven: for each piece of the way whether it is so short and straight that it needs no more looks.
+        looks: launches made from between.
+    """
 
     point: Array
     value: float
@@ -25,7 +33,16 @@ class Pillar(NamedTuple):
     mode: int
     arm: int
     cost: int
-    tried: tuple[int, ...] = ()
+    tried: tuple[int, ...]
+    way: Array
+    proven: tuple[bool, ...] = (False,)
+    looks: int = 0
+
+    @property
+    def piece(self) -> int:
+        """The longest piece of the way that is not proven, or -1."""
+        length = np.where(self.proven, -1.0, np.abs(np.diff(self.way, axis=0)).max(axis=1))
+        return -1 if all(self.proven) else int(length.argmax())
 
 
 LOST, FAILED = -1, -2  # ends that are no modes: a launch that went nowhere, or could not begin

@@ -27,7 +27,6 @@ _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _WIDTH = (2, 256)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
 _FIRST_RADIUS = 0.15  # of the trust region, in units of the box
-_BRIDGE_RADIUS = 0.05
 _PATIENCE = 100  # launches without a new mode before a search ends: most of them cost little more than one point
 _MODES = 3  # and at least so many for each mode found
 _MOST_GIVEN = 20  # points evaluated by others that become starts
@@ -156,8 +155,8 @@ class Launches(Strategy):
 
     def _launch(self) -> None:
         """Fill up with new launches."""
-        starts = [Start(point, _BRIDGE_RADIUS, BRIDGE, number) for point, number in self.settling.bridges]
-        self.settling.bridges = []
+        bridges, self.settling.bridges = self.settling.bridges, []
+        starts = [Start(point, radius, BRIDGE, number) for point, _, radius, number in bridges]
         missing = self._wanted - len(self.batch) - len(starts)
         if missing > 0:
             starts += choose_starts(self, missing)
@@ -166,6 +165,8 @@ class Launches(Strategy):
             arms, picked = np.array([start.arm for start in starts]), np.array([start.picked for start in starts])
             rows = self.batch.open(np.array([start.point for start in starts]), radius, arms, picked)
             self.batch.is_bridge[rows] = arms == BRIDGE
+            if bridges:
+                self.batch.along[rows[: len(bridges)]] = [along for _, along, _, _ in bridges]
             self.batch.number[rows] = self.search.paths.begin(len(rows))
 
     # ---- telling

@@ -60,7 +60,8 @@ class Settling(Bridges):
         batch, box = self.batch, self.search.box
         point = batch.point[rows]
         if phase == Phase.VALLEY:
-            way = box.difference(self.search.archive.means[batch.rival[rows]], point)
+            ends = [self._end_of(int(j), start) for j, start in zip(batch.rival[rows], point, strict=True)]
+            way = box.difference(np.array(ends), point)
             return point[:, None] + _BETWEEN[:, None] * way[:, None]
         if phase == Phase.CHECK:
             return np.stack([self._check_points(int(k)) for k in rows])
@@ -91,8 +92,8 @@ class Settling(Bridges):
             self._end(k, LOST)
             return
         if values[0] >= batch.value[k]:
-            held = is_held(self.search.box, batch.point[k], batch.gradient[k])
-            batch.gradient[k] = np.where(held, batch.gradient[k], 0.0)
+            slope = batch.gradient[k] + batch.hessian[k] @ (where[0] - batch.point[k])
+            batch.gradient[k] = np.where(is_held(self.search.box, where[0], slope), slope, 0.0)
             batch.point[k], batch.value[k] = where[0], values[0]
         self._settle(k)
 
@@ -157,8 +158,7 @@ class Settling(Bridges):
             self._improve(k, j)
             self._end(k, j)
         elif KINDS[batch.kind[k]] == "flat" and len(others := self._level_modes(batch.value[k])):
-            distance = np.abs(self.search.box.difference(archive.means[others], batch.point[k])).max(axis=1)
-            self._park(k, j if j in others else int(others[distance.argmin()]))
+            self._park(k, j if j in others else self._closest_level(batch.value[k], batch.point[k]))
         else:
             self._freeze(k)
 
@@ -194,10 +194,9 @@ class Settling(Bridges):
         batch.seen[k] = len(archive)
         if len(archive):
             j, apart = closest(search, batch.point[k])
-            others = self._level_modes(batch.value[k])
-            if apart >= _CLOSE and KINDS[batch.kind[k]] == "flat" and len(others):
-                distance = np.abs(search.box.difference(archive.means[others], batch.point[k])).max(axis=1)
-                j, apart = int(others[distance.argmin()]), 0.0
+            if apart >= _CLOSE and KINDS[batch.kind[k]] == "flat":
+                level = self._closest_level(batch.value[k], batch.point[k])
+                j, apart = (level, 0.0) if level >= 0 else (j, apart)
             if apart < _CLOSE:
                 batch.rival[k], batch.phase[k] = j, Phase.VALLEY
                 return
