@@ -72,7 +72,9 @@ def solve(problem: NichingProblem, budget: int, seed: int, method: str, options:
         maxfev=budget, rng=seed, options=options,
     )  # fmt: skip
     while not finder.stop():
-        finder.tell_round(problem.objective.fun(finder.ask()))
+        points = finder.ask()
+        if len(points):  # none when the search ends on being asked
+            finder.tell_round(problem.objective.fun(points))
     search, frame = finder._state.search, finder._state.frame
     archive, tie = search.archive, search.tie
     found_at = np.array([found.found_at for found in archive.found], dtype=float)
