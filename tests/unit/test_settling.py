@@ -317,6 +317,17 @@ def test_a_bound_next_to_a_parabola_does_not_make_it_flat():
     assert settling.search.archive.found[0].kind == "optimum"
 
 
+def test_a_corner_that_is_known_is_not_measured_again():
+    settling = settled([(1.0, 1.0), (1.0, 1.0)], gradients=(1.0, 1.0))
+    known(settling, (1.0, 1.0), kind="boundary")
+    settling.batch.is_measured[:] = False
+    arrive(settling)
+    assert [(end.mode, end.is_new) for end in settling.ends] == [(0, False)]
+    settling.batch.gradient[1] = (0.0, 1.0)  # free to move along an edge
+    arrive(settling, 1)
+    assert settling.batch.phase[1] == Phase.CURVE
+
+
 def test_a_degenerate_saddle_is_left_uphill():
     settling = settled(hessians=LEVEL)
     arrive(settling)

@@ -22,6 +22,7 @@ Mask = NDArray[np.bool_]
 _LARGEST_RADIUS = 0.5  # of a trust region in a bounded domain, for each root of a dimension
 _SMALLEST_RADIUS = 1e-11
 _ARRIVED = 1e-3  # a guessed model whose step is shorter than this is worth measuring
+_AGAIN = 0.2  # the same after every measurement that was followed by a long way, as a share of what it was before
 LAST_STEP = 3e-5  # a measured model whose step is shorter than this needs no further gradient
 _FARTHEST = 1e6  # boxes away from the start: the function has no top in that direction
 _STALE = 0.3  # error of a predicted change of gradient, as a share, above which a measured model is out of date
@@ -189,6 +190,7 @@ class Ascents:
             H = differences.hessian_of_gradients(point, g, points, told.gradient)
         batch.hessian[rows] = H
         batch.is_measured[rows] = True
+        batch.measurements[rows] += 1
         return rows
 
     # ---- going on
@@ -215,7 +217,7 @@ class Ascents:
         is_concave = model.eigenvalues[:, -1] < 0.0
         is_sure = is_concave & measured
         gains = trust_region.gain(g, H, s)
-        is_there = self._is_there(model, value, far, is_concave, measured, gains)
+        is_there = self._is_there(rows, model, value, far, is_concave, gains)
         recognised: list[tuple[int, int]] = []
         going = ~is_there
         if len(search.archive) and self.is_early:
@@ -259,12 +261,13 @@ class Ascents:
         return ~(np.abs(self.batch.trial[rows]).max(axis=1) < _FARTHEST)
 
     def _is_there(
-        self, model: trust_region.Model, value: Array, far: Array, is_concave: Mask, measured: Mask, gains: Array
+        self, rows: Rows, model: trust_region.Model, value: Array, far: Array, is_concave: Mask, gains: Array
     ) -> Mask:
         """Which launches are at the top of their model, or on level ground."""
-        search = self.search
+        search, measured = self.search, self.batch.is_measured[rows]
         tolerance = 0.1 * search.xtol if search.order else LAST_STEP
-        near = is_concave & (far <= np.where(measured, tolerance, _ARRIVED))
+        arrived = _ARRIVED if search.order else _ARRIVED * _AGAIN ** self.batch.measurements[rows]
+        near = is_concave & (far <= np.where(measured, tolerance, np.maximum(arrived, search.xtol)))
         curve = np.abs(model.eigenvalues).max(axis=1)
         size = np.minimum(search.scale, curve)
         if search.order == 0:  # what rounding of values makes of a slope

@@ -87,6 +87,7 @@ class Batch:
         kind: what it has been seen to be, as a number of settling.KINDS.
         seen: modes known when it was last compared with them.
         number: how many were launched before it.
+        measurements: how often its curvature was measured.
         is_measured: whether the Hessian was measured nearby rather than guessed.
         is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
             one to the other, in which it does not move.
@@ -120,6 +121,7 @@ class Batch:
     kind = _Part[np.int64]("counts")
     seen = _Part[np.int64]("counts")
     number = _Part[np.int64]("counts")
+    measurements = _Part[np.int64]("counts")
     is_measured = _Part[np.bool_]("flags")
     is_bridge = _Part[np.bool_]("flags")
 

@@ -24,6 +24,7 @@ _PROBES = {  # of the box: how far directions that look level are probed, on bot
     Phase.FAR: np.array([0.03, -0.03, 0.1, -0.1, 0.3, -0.3, 1.0, -1.0]),
 }
 _CHECKED = 1e-6  # fall along the direction that is curved least, as a share of the function's scale, to be seen
+_CLEAR = 1e3  # and over what means nothing: farther away the function may be another
 _CHECK_STEPS = (1e-5, 1e-2)  # of the box
 _SEEN = 0.5  # of the fall that the model predicts along this direction: where less is seen the model is out of date
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
@@ -39,13 +40,23 @@ class Settling(Bridges):
         """A launch at the top of its model: measure it, take the last step, or settle what it is."""
         batch = self.batch
         if not batch.is_measured[k]:
-            batch.phase[k] = Phase.CURVE
+            self._measure(k)
         elif self.search.order and self._is_released(k, top):
             batch.trial[k], batch.phase[k] = top, Phase.STEP
         elif self.search.order == 0 and 1e-3 * self.search.xtol < far <= LAST_STEP:
             batch.trial[k], batch.phase[k] = top, Phase.FINAL
         else:
             self._settle(k)
+
+    def _measure(self, k: int) -> None:
+        """Ask for the curvature, unless a launch is in a corner that is known."""
+        batch, search = self.batch, self.search
+        if len(search.archive) and not batch.is_bridge[k] and self._held(k).all():
+            j, apart = closest(search, batch.point[k])
+            if apart < 10.0 * search.xtol:
+                self._end(k, j)
+                return
+        batch.phase[k] = Phase.CURVE
 
     def _is_released(self, k: int, top: Array) -> bool:
         """Whether a bound that holds a launch where it is does not at the top of its model: in a steep valley."""
@@ -76,7 +87,8 @@ class Settling(Bridges):
         """Two points (2, d) along the direction that falls least, where the model falls by a little."""
         search, point = self.search, self.batch.point[k]
         curvature, axis = self._least(k)
-        length = np.clip(np.sqrt(2.0 * _CHECKED * search.scale / max(-curvature, 1e-300)), *_CHECK_STEPS)
+        fall = min(_CHECKED * search.scale, _CLEAR * self._slack(k))
+        length = np.clip(np.sqrt(2.0 * fall / max(-curvature, 1e-300)), *_CHECK_STEPS)
         return np.clip(point + np.outer([length, -length], axis), search.box.lower_unit, search.box.upper_unit)
 
     # ---- answers
