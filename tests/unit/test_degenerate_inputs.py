@@ -342,6 +342,40 @@ def test_where_a_coordinate_is_not_used_every_line_is_one_mode(seed):
     np.testing.assert_allclose(np.sort(positions(result)[:, 0]), [-3.0, -np.pi / 3, np.pi / 3, 3.0], atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_an_inflection_on_a_face_is_no_mode(seed):
+    def jac(x):
+        return np.array([-1.0, -3.0 * x[1] ** 2])
+
+    result = minima(lambda x: float(-x[0] - x[1] ** 3), [(-1.0, 1.2), (-1.1, 1.2)], jac=jac, rng=seed)
+    np.testing.assert_allclose(positions(result), [[1.2, 1.2]])
+
+
+def test_with_a_gradient_a_function_of_kinks_has_its_minimum():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 2))
+    y = X @ rng.normal(size=2) + rng.standard_t(2, size=30)
+    result = minima(
+        lambda b: float(np.abs(y - X @ b).sum()),
+        [(-5.0, 5.0)] * 2,
+        jac=lambda b: -np.sign(y - X @ b) @ X,
+        maxfev=30_000,
+    )
+    assert len(result.modes) == 1
+    assert result.fun == pytest.approx(51.1489921, abs=1e-5)
+    assert "rough" in result.message
+
+
+def test_two_terms_that_only_their_sum_matters_of_are_a_line():
+    """The direction of the line is no axis, and differences get it only nearly right."""
+
+    def fun(x):
+        return float((x[0] + x[1] - 0.7) ** 2 + 50.0 * (x[2] - 0.1 * x[0]) ** 2)
+
+    result = minima(fun, [(0.1, 1.0), (0.1, 1.0), (-1.0, 1.0)], maxfev=8000)
+    assert [mode.kind for mode in result.modes] == ["flat"]
+
+
 @pytest.mark.parametrize("derivatives", [0, 2])
 def test_a_straight_ridge(derivatives):
     across = np.array([[1.0, 1.0], [1.0, 1.0]])

@@ -328,6 +328,14 @@ def test_a_corner_that_is_known_is_not_measured_again():
     assert settling.batch.phase[1] == Phase.CURVE
 
 
+def test_a_point_that_rounding_keeps_off_a_bound_is_on_it():
+    settling = settled([(0.5, 6e-22)], gradients=(0.0, -3.0), hessians=np.diag([-4.0, 1.0]))
+    arrive(settling)
+    (found,) = settling.search.archive.found
+    assert found.kind == "boundary"
+    np.testing.assert_array_equal(found.active, [False, True])
+
+
 def test_a_degenerate_saddle_is_left_uphill():
     settling = settled(hessians=LEVEL)
     arrive(settling)

@@ -14,6 +14,7 @@ from allmodes.objective.bounds_given import check_order, inside, periodic_coordi
 from allmodes.storage import stored
 
 _LARGEST = float(np.finfo(np.float64).max)
+_EDGE = 1e-12  # of the box: how close to a bound is on it
 
 Floats = NDArray[np.float64]
 
@@ -94,6 +95,11 @@ class Box:
     def upper_unit(self) -> Floats:
         """The upper bound of z (d,): 1, or inf where the coordinate is open above or periodic."""
         return np.where(np.isfinite(self.upper) & ~self.periodic, 1.0, np.inf)[self.free]
+
+    @cached_property
+    def edges(self) -> tuple[Floats, Floats]:
+        """Bounds of z between which a point is inside; those that rounding keeps off a bound are on it."""
+        return self.lower_unit + _EDGE, self.upper_unit - _EDGE
 
     @cached_property
     def is_bounded(self) -> bool:

@@ -210,7 +210,7 @@ class Ascents:
         search.paths.add(batch.number[rows], point, value)
         if is_bridge.any():
             g[is_bridge], H[is_bridge] = trust_region.across(g[is_bridge], H[is_bridge], batch.along[rows[is_bridge]])
-        model = trust_region.model(point, g, H, lower, upper)
+        model = trust_region.model(point, g, H, *search.box.edges)
         tops = np.minimum(np.maximum(point + model.newton(), lower), upper)
         s = tops - point
         far = np.abs(s).max(axis=1)

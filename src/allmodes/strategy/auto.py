@@ -53,12 +53,13 @@ class Auto(Strategy):
     """Each round goes to the member that has lately found most new modes per evaluation.
 
     Launches begin. Without derivatives populations stand by: they are slower on smooth functions, and go on where
-    differences of values say nothing. When only the best modes count and every launch finds another mode, annealing
-    joins: it sees the funnels that many small traps lie on. Modes that populations find are polished by launches; in a
-    black-box search that is all that launches do. An exhaustive search for the best modes ends only when all
-    members have nothing left to try.
+    differences of values say nothing. With derivatives they join when most launches end nowhere. When only the best
+    modes count and every launch finds another mode, annealing joins: it sees the funnels that many small traps lie on.
+    Modes that populations find are polished by launches; in a black-box search that is all that launches do. An
+    exhaustive search for the best modes ends only when all members have nothing left to try.
 
     Attributes:
+        populations, annealing: their places among the members, or -1.
         flights: for every round under way, by its ticket, whose it is and how many points it has. Only rounds of
             launches overlap.
     """
@@ -69,12 +70,23 @@ class Auto(Strategy):
     is_black_box: bool = False
     members: list[Member] = field(default_factory=list)
     flights: dict[str, tuple[int, int]] = field(default_factory=dict)
-    is_rugged: bool = False
+    populations: int = -1
+    annealing: int = -1
 
     def __post_init__(self) -> None:
         self.members = [Member(self.launches, _PRIOR)]
         if self.search.order == 0 or self.is_black_box:
-            self.members.append(Member(Population(self.search), _PRIOR))
+            self.populations = self._add(Population(self.search))
+
+    def _add(self, strategy: Strategy) -> int:
+        """Another member; its place."""
+        self.members.append(Member(strategy, _PRIOR))
+        return len(self.members) - 1
+
+    @property
+    def is_rugged(self) -> bool:
+        """Whether nearly every launch found another mode."""
+        return self.annealing > 0
 
     @property
     def is_rough(self) -> bool:
@@ -83,14 +95,15 @@ class Auto(Strategy):
         return launches.launches >= _FIRST_LAUNCHES and launches.nowhere > _LOST * launches.launches
 
     def _judge(self) -> None:
-        """Let annealing join when the function proves rugged."""
+        """Let annealing join when the function proves rugged, populations when it proves rough."""
         search, launches = self.search, self.launches
+        if self.is_rough and not launches.runaways and self.populations < 0:
+            self.populations = self._add(Population(search))
         if self.is_rugged or self.is_black_box or not search.is_global or search.nfev < _RUGGED_AFTER[0]:
             return
         singles = int((search.archive.hits == 1).sum())
         if launches.launches >= _RUGGED_AFTER[1] and singles > _RUGGED * launches.launches:
-            self.is_rugged = True
-            self.members.append(Member(Polished.make(search, None, np.zeros((0, search.box.d)), True), _PRIOR))
+            self.annealing = self._add(Polished.make(search, None, np.zeros((0, search.box.d)), True))
 
     @property
     def is_ready(self) -> bool:
@@ -124,10 +137,10 @@ class Auto(Strategy):
             return 1
         if self.launches.launches < _FIRST_LAUNCHES:
             return 0
-        d, last = self.search.box.d, self.members[-1]
-        is_owed = self.is_rugged and self.search.order > 0 and last.spent < _TRIAL * self.members[0].spent
-        if is_owed and not last.strategy.ending:
-            return len(self.members) - 1
+        d, turn = self.search.box.d, self.annealing
+        is_owed = turn > 0 < self.search.order and self.members[turn].spent < _TRIAL * self.members[0].spent
+        if is_owed and not self.members[turn].strategy.ending:
+            return turn
         rates = [0.0 if member.strategy.ending else member.rate(d) for member in self.members]
         return rates.index(max(rates))
 
@@ -189,7 +202,7 @@ class Auto(Strategy):
         if self.is_black_box:
             return self.members[1].strategy.ending
         if self.is_rugged:
-            return self.members[-1].strategy.ending
-        if self.search.order == 0 and self.is_rough and not self.launches.runaways:
-            return self.members[1].strategy.ending
+            return self.members[self.annealing].strategy.ending
+        if self.is_rough and not self.launches.runaways and self.populations > 0:
+            return self.members[self.populations].strategy.ending
         return self.launches.ending

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.strategy.archive import Found
-from allmodes.strategy.ends import End, Pillar
+from allmodes.strategy.ends import KINDS, End, Pillar
 from allmodes.strategy.geometry import is_held
 from allmodes.strategy.tops import Tops
 
@@ -42,14 +42,16 @@ class Bridges(Tops):
     parked: list[int] = field(default_factory=list)
     bridges: list[tuple[Array, Array, float, int]] = field(default_factory=list)
 
-    def _add(self, point: Array, value: float, gradient: Array, hessian: Array, kind: str) -> int:
+    def _add(
+        self, point: Array, value: float, gradient: Array, hessian: Array, kind: str, is_level: bool = False
+    ) -> int:
         search = self.search
         point = search.box.project(point)
         source = "derivatives" if search.order == 2 else "differences"
         held = is_held(search.box, point, gradient)
         found = Found(gradient.copy(), hessian.copy(), held, kind, source, search.nfev)
         mode = search.archive.add(point, float(value), found)
-        if kind == "flat":
+        if is_level or kind == "flat":
             self._own(point[None], mode)
         return mode
 
@@ -71,6 +73,7 @@ class Bridges(Tops):
         """Level modes at this height: level ground has one."""
         archive = self.search.archive
         level = np.array([found.kind == "flat" for found in archive.found], dtype=bool)
+        level[self.owners] = True
         return np.flatnonzero(level & (np.abs(archive.values - value) <= self.search.tie))
 
     def _closest_level(self, value: float, point: Array, tried: tuple[int, ...] = ()) -> int:
@@ -86,8 +89,8 @@ class Bridges(Tops):
         batch = self.batch
         point = batch.point[k].copy()
         pillar = Pillar(
-            point, float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), mode, int(batch.arm[k]),
-            int(batch.cost[k]), (mode,), self._first_way(mode, point),
+            point, float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), KINDS[batch.kind[k]],
+            mode, int(batch.arm[k]), int(batch.cost[k]), (mode,), self._first_way(mode, point),
         )  # fmt: skip
         self.parked.append(k)
         self._bridge(pillar)
@@ -146,7 +149,7 @@ class Bridges(Tops):
             tried = (*pillar.tried, rival)
             self._bridge(pillar._replace(mode=rival, tried=tried, way=way, proven=(False,), looks=0))
             return
-        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, "flat")
+        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, pillar.kind, True)
         self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
 
 

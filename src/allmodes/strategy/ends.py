@@ -19,7 +19,7 @@ class Pillar(NamedTuple):
     """A level point that waits for a bridge: whether a way at the same height leads from it to a mode.
 
     Attributes:
-        point, value, gradient, hessian, arm, cost: of the launch that has arrived there.
+        point, value, gradient, hessian, kind, arm, cost: of the launch that has arrived there.
         mode: the one at the other end; `tried`, those looked at so far.
         way: points (n, d) at this height, from the mode to the level point.
         proven: for each piece of the way whether it is so short and straight that it needs no more looks.
@@ -30,6 +30,7 @@ class Pillar(NamedTuple):
     value: float
     gradient: Array
     hessian: Array
+    kind: str
     mode: int
     arm: int
     cost: int

@@ -13,7 +13,8 @@ Array = NDArray[np.float64]
 
 def is_held(box: Box, point: Array, g: Array) -> NDArray[np.bool_]:
     """Coordinates (d,) at a bound that the ascent pushes against."""
-    return ((point <= box.lower_unit) & (g < 0.0)) | ((point >= box.upper_unit) & (g > 0.0))
+    lower, upper = box.edges
+    return ((point <= lower) & (g < 0.0)) | ((point >= upper) & (g > 0.0))
 
 
 def room(box: Box, point: Array, directions: Array) -> Array:

@@ -169,7 +169,7 @@ class Settling(Bridges):
         if (values >= min(batch.value[k], height) - self._slack(k)).all():
             self._improve(k, j)
             self._end(k, j)
-        elif KINDS[batch.kind[k]] == "flat" and len(others := self._level_modes(batch.value[k])):
+        elif self._is_level(k) and len(others := self._level_modes(batch.value[k])):
             self._park(k, j if j in others else self._closest_level(batch.value[k], batch.point[k]))
         else:
             self._freeze(k)
@@ -206,7 +206,7 @@ class Settling(Bridges):
         batch.seen[k] = len(archive)
         if len(archive):
             j, apart = closest(search, batch.point[k])
-            if apart >= _CLOSE and KINDS[batch.kind[k]] == "flat":
+            if apart >= _CLOSE and self._is_level(k):
                 level = self._closest_level(batch.value[k], batch.point[k])
                 j, apart = (level, 0.0) if level >= 0 else (j, apart)
             if apart < _CLOSE:
@@ -220,7 +220,9 @@ class Settling(Bridges):
         if batch.seen[k] < len(self.search.archive):
             self._compare(k)
             return
-        mode = self._add(batch.point[k], batch.value[k], batch.gradient[k], batch.hessian[k], KINDS[batch.kind[k]])
+        mode = self._add(
+            batch.point[k], batch.value[k], batch.gradient[k], batch.hessian[k], KINDS[batch.kind[k]], self._is_level(k)
+        )
         self._end(k, mode, is_new=True)
 
     def _improve(self, k: int, j: int) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from allmodes.strategy.ascents import slope_length
 from allmodes.strategy.batch import Batch
+from allmodes.strategy.ends import KINDS
 from allmodes.strategy.geometry import is_held
 from allmodes.strategy.search import Search
 
@@ -27,7 +28,8 @@ _NO_SLOPE = 1e-8  # as a share of the curvature
 _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with room
 _CURVED = 0.3  # a fall at the nearer probe, as a share of what a parabola's would be given that at the farther one
 _APART = 0.5  # nearer probe to farther one, at most, for the two to tell a parabola from a quartic
-_NARROW = 0.1  # least curvature over the largest from which on the former is checked where gradients are given
+_WEAK = 1e-3  # least curvature over the largest that may be none where no Hessian is given
+_NARROW = 0.1  # least curvature, over the largest or the scale of the function, that is checked by values
 
 
 @dataclass
@@ -96,11 +98,18 @@ class Tops:
 
     def _wants_check(self, k: int) -> bool:
         """Whether the curvature in some direction is to be compared with values: no Hessian was given for the top."""
-        order, (free, H) = self.search.order, self._free(k)
-        if order == 2 or not len(free):
+        search, (free, H) = self.search, self._free(k)
+        if search.order == 2 or not len(free):
             return False
         curvatures = np.abs(np.linalg.eigvalsh(H))
-        return order == 0 or bool(curvatures.min() < _NARROW * curvatures.max())
+        return search.order == 0 or bool(curvatures.min() < _NARROW * max(curvatures.max(), search.scale))
+
+    def _is_level(self, k: int) -> bool:
+        """Whether a top is flat, or may be: where it is curved so little that differences hardly tell."""
+        if KINDS[self.batch.kind[k]] == "flat":
+            return True
+        curvatures = np.abs(np.linalg.eigvalsh(self._free(k)[1])) if self.search.order < 2 else np.ones(1)
+        return bool(curvatures.min(initial=np.inf) < _WEAK * curvatures.max(initial=0.0))
 
     def _kind(self, k: int) -> str:
         """By the measured curvature; empty for a saddle."""
