@@ -144,5 +144,6 @@ class FinderState:
         best = int(inside.argmax())
         if inside[best] > search.best_value:
             search.best_value, search.best_point = float(inside[best]), units[best].copy()
+            search.best_at = search.nfev
         if cost:
             self.nfail += int(np.count_nonzero(np.isinf(inside) & ~is_free))

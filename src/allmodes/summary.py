@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from allmodes.rounds import Rounds
 from allmodes.settings import Settings
 from allmodes.status import Status
 from allmodes.strategy.archive import Found, precision
+from allmodes.strategy.geometry import closest
 from allmodes.strategy.search import Search
 from allmodes.strategy.strategy import Strategy
 
@@ -45,6 +47,9 @@ class State(Protocol):
 
 
 _NEARLY = 0.9  # of the budget: a search that ends there for want of anything to try has spent it
+_STUCK = 50  # evaluations for each coordinate and one more after which a launch would have got farther
+_SAME = 1e-3  # of the box: a better point so close to a mode is the same one, known better
+_CLOSE = 10.0  # wanted accuracies within which what was verified holds for it, too
 _AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
@@ -58,10 +63,10 @@ _REASONS = {
 
 def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
     """The result of a search as it stands. What is told of a round that is not over counts, too."""
-    search, frame, settings = state.search, state.frame, state.settings
+    search, frame, settings = _with_best(state), state.frame, state.settings
     summary = summarise(search, frame, settings.options.get("temperature"), state.strategy.lost_launches)
     status = _status(state, reasons)
-    best, value, is_beaten = _best(state)
+    best, value, is_beaten = _best(state, search)
     x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
     why = "; ".join(reasons.values())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
@@ -82,12 +87,35 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     )  # fmt: skip
 
 
-def _best(state: State) -> tuple[Array | None, float, bool]:
+def _with_best(state: State) -> Search:
+    """The search; with the best point as an unverified mode, if it beats every mode and nobody got farther for long.
+
+    That is what becomes of a launch that ends at a kink. Where there is no mode at all nothing says that it is one.
+    """
+    search = state.search
+    if search.best_point is None or not len(search.archive) or not search.is_beaten or not state.settings.polish:
+        return search
+    if search.nfev - search.best_at < _STUCK * (search.box.d + 1):
+        return search
+    archive = copy.deepcopy(search.archive)
+    j, apart = closest(search, search.best_point)
+    if apart < _SAME:
+        kind = archive.found[j].kind if apart < _CLOSE * search.xtol else "unverified"
+        archive.change(j, search.best_point, search.best_value, replace(archive.found[j], kind=kind))
+    else:
+        d = search.box.d
+        hessian = -max(search.scale, 1e-300) * np.eye(d)
+        found = Found(np.full(d, np.nan), hessian, np.zeros(d, bool), "unverified", "component", search.best_at)
+        archive.add(search.best_point, search.best_value, found)
+    return replace(search, archive=archive)
+
+
+def _best(state: State, search: Search) -> tuple[Array | None, float, bool]:
     """The best point told so far, its value, and whether it beats every mode."""
-    search, frame = state.search, state.frame
+    frame = state.frame
     best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
     value = frame.value(search.best_value)
-    is_beaten = search.noise == 0.0 and search.best_value > search.archive.best + search.tie
+    is_beaten = search.is_beaten
     highest = search.best_value
     for round_ in state.rounds.flying:
         rows = round_.pending[np.isfinite(round_.value[round_.pending])]

@@ -366,6 +366,22 @@ def test_with_a_gradient_a_function_of_kinks_has_its_minimum():
     assert "rough" in result.message
 
 
+@pytest.mark.parametrize("seed", [1, 5])
+def test_a_global_minimum_in_a_kink_is_not_replaced_by_worse_ones(seed):
+    """A cone among smooth dents: launches end nowhere in it, and everything else they find is worse."""
+
+    def cone(x):
+        r = x - np.array([0.21, -0.33, 0.47])
+        waves = np.exp(np.cos(2.0 * np.pi * r).mean())
+        return float(20.0 * (1.0 - np.exp(-0.2 * np.sqrt((r * r).mean()))) + np.e - waves)
+
+    result = minima(cone, [(-1.6, 1.9)] * 3, target="global", rng=seed, maxfev=40_000)
+    assert len(result.modes) == 1
+    np.testing.assert_allclose(result.x, [0.21, -0.33, 0.47], atol=1e-4)
+    np.testing.assert_array_equal(result.x, result.modes[0].x)
+    assert result.modes[0].is_global
+
+
 def test_two_terms_that_only_their_sum_matters_of_are_a_line():
     """The direction of the line is no axis, and differences get it only nearly right."""
 

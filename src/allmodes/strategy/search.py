@@ -33,7 +33,7 @@ class Search:
         nfev: evaluations made, kept by the finder; up to date in `tell`.
         maxfev: the budget.
         level, scale: median and interquartile range of the function over evenly spread points.
-        best_point, best_value: the best point evaluated.
+        best_point, best_value, best_at: the best point evaluated, and after how many evaluations.
         paths, frames: where launches and annealed mixtures went, to be looked at afterwards.
     """
 
@@ -51,6 +51,7 @@ class Search:
     scale: float = 0.0
     best_point: NDArray[np.float64] | None = None
     best_value: float = -np.inf
+    best_at: int = 0
     paths: PathRecord = field(default_factory=PathRecord)
     frames: FrameRecord = field(default_factory=FrameRecord)
 
@@ -98,6 +99,7 @@ class Search:
     def is_best(self) -> NDArray[np.bool_]:
         """Which modes are as good as the best, (J,). Those that are level or not polished are known less well.
 
+        None is when a point is known that beats them all, where they are polished: the best mode is not among them.
         Of a noisy function those that are not surely worse, by the standard errors of both values.
         """
         archive = self.archive
@@ -108,10 +110,17 @@ class Search:
             errors = np.array([mode.standard_error for mode in archive.found])
             return archive.values >= archive.best - _EQUAL * np.hypot(errors, errors[best])
         tie, equal = self.tie, self.equal
+        if self.is_beaten and archive.found[best].kind != "unverified":
+            return np.zeros(len(archive), bool)
         level = min(tie, equal + 1e-10 * self.scale)
         known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
         errors = np.array([tie if mode.source == "component" else known[mode.kind] for mode in archive.found])
         return archive.values >= archive.best - np.maximum(errors, errors[best])
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether a point was evaluated that is better than every mode, where values can be compared."""
+        return self.noise == 0.0 and self.best_value > self.archive.best + self.tie
 
     @property
     def rounding(self) -> float:
