@@ -62,6 +62,7 @@ class Archive:
         even_hits: those of them that began at evenly spread starts, (J,): what coverage is estimated from.
         picks: how often a launch began near each mode, (J,).
         hills: numbers that are the same for modes that have proved to be parts of one, (J,).
+        has_boundary: whether one was found at a bound.
         tree: of the means, made when it is first wanted and dropped when they change.
     """
 
@@ -73,6 +74,7 @@ class Archive:
     even_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     picks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     hills: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    has_boundary: bool = False
     tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
 
     def __post_init__(self) -> None:
@@ -104,6 +106,7 @@ class Archive:
         )
         self.values = np.concatenate([self.values, [value]])
         self.found.append(found)
+        self.has_boundary |= bool(found.active.any())
         self.hits, self.even_hits, self.picks = (
             np.concatenate([counts, _NONE]) for counts in (self.hits, self.even_hits, self.picks)
         )

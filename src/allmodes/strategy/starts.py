@@ -1,4 +1,4 @@
-"""Where launches begin: evenly spread points, around known modes, or given points."""
+"""Where launches begin: evenly spread points, around known modes, on the bounds, or given points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from allmodes.strategy.search import Search
 
 Array = NDArray[np.float64]
 
-GIVEN, EVEN, NEAR, MIXED, SCREENED, BRIDGE = range(6)  # the arms
+GIVEN, EVEN, NEAR, MIXED, SCREENED, BRIDGE, FACE = range(7)  # the arms
 _FIRST_LAUNCHES = 8  # before arms compete
 _BLOCK = 512  # Sobol points drawn at once
 _TRIES = 4  # draws of a start near a mode, of which one is taken
@@ -78,7 +78,7 @@ class Record:
 
 def make_records() -> list[Record]:
     """One record for each arm."""
-    return [Record() for _ in range(BRIDGE + 1)]
+    return [Record() for _ in range(FACE + 1)]
 
 
 def draw_arms(rng: np.random.Generator, records: list[Record], arms: list[int], n: int) -> NDArray[np.int64]:
@@ -141,6 +141,17 @@ def mixed(search: Search, n: int) -> list[Start]:
     return [Start(point, 0.0, MIXED) for point in points[is_fine][:n]]
 
 
+def on_faces(search: Search, n: int) -> list[Start]:
+    """n starts on the bounds, from faces to corners: basins of modes there may hardly reach into the box."""
+    box, rng = search.box, search.rng
+    points = rng.random((n, box.d))
+    is_held = rng.random((n, box.d)) < rng.random((n, 1))
+    is_held[np.arange(n), rng.integers(box.d, size=n)] = True
+    ends = np.where(rng.random((n, box.d)) < 0.5, box.lower_unit, box.upper_unit)
+    points = np.where(is_held & np.isfinite(ends), ends, points)
+    return [Start(point, 0.0, FACE) for point in points]
+
+
 class HasStarts(Protocol):
     """What `choose_starts` needs of the launches."""
 
@@ -169,9 +180,10 @@ def choose_starts(launches: HasStarts, n: int) -> list[Start]:
         return starts + [Start(point, 0.0, EVEN) for point in search.rng.random((n, search.box.d))]
     usual = SCREENED if search.is_global else EVEN
     compete = len(search.archive) > 0 and launches.launches >= _FIRST_LAUNCHES
-    arms = draw_arms(search.rng, launches.records, [usual, NEAR, MIXED] if compete else [usual], n)
+    others = [NEAR, MIXED, *([FACE] if search.archive.has_boundary else [])] if compete else []
+    arms = draw_arms(search.rng, launches.records, [usual, *others], n)
     drawn = arms.tolist()
-    for arm, make in ((NEAR, near_modes), (MIXED, mixed)):
+    for arm, make in ((NEAR, near_modes), (MIXED, mixed), (FACE, on_faces)):
         count = drawn.count(arm)
         if count:
             made = make(search, count)
