@@ -186,3 +186,27 @@ def test_points_that_are_not_finite_do_no_harm_among_many():
     points = np.random.default_rng(3).random((100, 2))
     points[7] = np.inf
     assert archive.neighbours(points).shape == (100, 4)
+
+
+@pytest.mark.parametrize("modes", [5, 60])
+@pytest.mark.parametrize("box", [SQUARE, Box.make([(0, 1), (0, 1)], periodic=[0])], ids=["plain", "periodic"])
+def test_the_spacing_of_modes_is_that_to_the_next_one(box, modes):
+    archive = filled(box, modes)
+    apart = everything_apart(archive, archive.means) * np.sqrt(2)
+    np.fill_diagonal(apart, np.inf)
+    assert archive.spacing == pytest.approx(np.median(apart.min(axis=1)))
+    archive.add(np.array([0.5, 0.5]), 0.0, found(-np.eye(2)))
+    apart = everything_apart(archive, archive.means) * np.sqrt(2)
+    np.fill_diagonal(apart, np.inf)
+    assert archive.spacing == pytest.approx(np.median(apart.min(axis=1)))
+
+
+def test_a_few_modes_say_nothing_about_their_spacing():
+    assert filled(modes=4).spacing == np.inf
+
+
+def test_an_archive_knows_whether_a_mode_is_at_a_bound():
+    archive = filled(modes=2)
+    assert not archive.has_boundary
+    archive.add(np.array([0.0, 0.5]), 1.0, found(-np.eye(2), np.array([True, False])))
+    assert archive.has_boundary

@@ -63,7 +63,7 @@ class Archive:
         picks: how often a launch began near each mode, (J,).
         hills: numbers that are the same for modes that have proved to be parts of one, (J,).
         has_boundary: whether one was found at a bound.
-        tree: of the means, made when it is first wanted and dropped when they change.
+        tree, apart: of the means, and how far apart they are; made when first wanted and dropped when they change.
     """
 
     box: Box
@@ -76,6 +76,7 @@ class Archive:
     hills: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     has_boundary: bool = False
     tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
+    apart: float | None = field(default=None, init=False, metadata={"stored": False})
 
     def __post_init__(self) -> None:
         d = self.box.d
@@ -96,7 +97,7 @@ class Archive:
 
     def add(self, point: NDArray[np.float64], value: float, found: Found) -> int:
         """Freeze a mode; its number is returned."""
-        self.tree = None
+        self.tree = self.apart = None
         covariance = np.linalg.inv(precision(found.hessian, found.active))
         new = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
         mu, factors = self.components
@@ -115,7 +116,7 @@ class Archive:
 
     def change(self, j: int, point: NDArray[np.float64], value: float, found: Found) -> None:
         """What is known of a mode now."""
-        self.tree = None
+        self.tree = self.apart = None
         covariance = np.linalg.inv(precision(found.hessian, found.active))
         new = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
         mu, factors = self.components
@@ -124,7 +125,7 @@ class Archive:
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
-        self.tree = None
+        self.tree = self.apart = None
         mu, factors = self.components
         self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
         self.values = self.values[chosen]
@@ -171,6 +172,20 @@ class Archive:
         squared = np.einsum("njd,njd->nj", apart, apart)
         which = squared.argmin(axis=1)
         return which, np.sqrt(squared[np.arange(len(points)), which] / max(1, self.box.d))
+
+    @property
+    def spacing(self) -> float:
+        """How far a mode is from the next one, in the median; infinite while there are too few to say."""
+        if len(self) <= _FEW:
+            return np.inf
+        if self.apart is None:
+            if self._is_tree_quicker(self.means):
+                squared = np.asarray(self._tree().query(self.means, 2)[0])[:, 1] ** 2
+            else:
+                difference = self.box.difference(self.means[:, None], self.means[None])
+                squared = np.partition((difference**2).sum(axis=2), 1, axis=1)[:, 1]
+            self.apart = float(np.median(np.sqrt(squared)))
+        return self.apart
 
     def _is_tree_quicker(self, points: NDArray[np.float64]) -> bool:
         """Whether to look modes up in a tree, which knows neither periodic coordinates nor infinite ones."""

@@ -26,9 +26,10 @@ Rows = NDArray[np.intp]
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _WIDTH = (2, 256)  # launches under way at once: at first, and at most
 _LAUNCHES_PER_WIDTH = 8  # another one under way for so many launches done: few see the archive later than they could
-_FIRST_RADIUS = 0.15  # of the trust region, in units of the box
+_FIRST_RADIUS = (0.02, 0.15)  # of the trust region, in units of the box
+_SPACING = 0.5  # first radius over the spacing of modes: a longer step may leave the basin it begins in
 _PATIENCE = 100  # launches without a new mode before a search ends: most of them cost little more than one point
-_MODES = 3  # and at least so many for each mode found
+_MODES = 5  # and at least so many for each mode found
 _MOST_GIVEN = 20  # points evaluated by others that become starts
 _RARE = 0.02  # chance of something new at which a search ends
 _RUNAWAYS = 5  # launches that leave for infinity before a search gives up
@@ -161,7 +162,9 @@ class Launches(Strategy):
         if missing > 0:
             starts += choose_starts(self, missing)
         if starts:
-            radius = np.array([start.radius or _FIRST_RADIUS for start in starts])
+            low, high = _FIRST_RADIUS
+            usual = min(high, max(low, _SPACING * self.search.archive.spacing))
+            radius = np.array([start.radius or usual for start in starts])
             arms, picked = np.array([start.arm for start in starts]), np.array([start.picked for start in starts])
             rows = self.batch.open(np.array([start.point for start in starts]), radius, arms, picked)
             self.batch.is_bridge[rows] = arms == BRIDGE
