@@ -42,16 +42,24 @@ def test_a_bound_without_the_exact_part_would_not_hold():
 
 
 def test_the_numbers_of_an_example():
-    found = estimate(np.array([5, 1, 1, 2, 0]), lost=1)
+    found = estimate(np.array([6, 1, 1, 2, 0]))
     assert (found.launches, found.singletons) == (10, 2)
     assert found.missing == pytest.approx(0.2)
     assert found.upper == pytest.approx(0.2 + 0.196 * np.sqrt(2 * 0.8 + 2))
 
 
-def test_lost_launches_lower_the_chance_and_are_nothing_new():
-    assert estimate(np.array([1, 3]), lost=0).missing == 0.25
-    assert estimate(np.array([1, 3]), lost=1).missing == 0.2
-    assert estimate(np.zeros(0, int), lost=40).missing == 0.0
+def test_launches_that_ended_nowhere_may_have_led_to_something_new():
+    sure, unsure = estimate(np.array([6, 1, 1, 2])), estimate(np.array([6, 1, 1, 2]), lost=30)
+    assert unsure.missing == sure.missing
+    assert unsure.upper == pytest.approx(0.25 * sure.upper + 0.75)
+    assert "and 30 that ended nowhere" in str(unsure)
+    assert "nowhere" not in str(sure)
+
+
+def test_when_every_launch_ended_nowhere_nothing_is_known():
+    found = estimate(np.zeros(0, int), lost=40)
+    assert (found.missing, found.upper) == (1.0, 1.0)
+    assert "40 launches from evenly spread starts ended nowhere" in str(found)
 
 
 def test_without_launches_everything_may_be_missing():

@@ -317,6 +317,26 @@ def test_a_bound_next_to_a_parabola_does_not_make_it_flat():
     assert settling.search.archive.found[0].kind == "optimum"
 
 
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_gentle_curve_that_values_close_by_show_is_one(order):
+    settling = settled(hessians=np.diag([-4.0, -0.03]), order=order)
+    settling.batch.distance[:] = 1.0  # Newton's method has not converged: nothing is sharp
+    arrive(settling)
+    assert settling.batch.phase[0] == Phase.CHECK
+    # ripples farther away, which probes there would see
+    points = answer(settling, lambda z: 1.0 + 0.03 / 400.0 * (np.cos(20.0 * (z[..., 1] - 0.5)) - 1.0))
+    assert np.abs(points - 0.5).max() < 3e-3
+    assert settling.search.archive.found[0].kind == "optimum"
+
+
+def test_a_gentle_curve_that_values_close_by_do_not_show_is_looked_at_farther():
+    settling = settled(hessians=np.diag([-4.0, -0.03]))
+    settling.batch.distance[:] = 1.0
+    arrive(settling)
+    answer(settling, lambda z: 1.0 - 1e4 * (z[..., 1] - 0.5) ** 4)
+    assert settling.batch.phase[0] == Phase.FLAT
+
+
 def test_a_corner_that_is_known_is_not_measured_again():
     settling = settled([(1.0, 1.0), (1.0, 1.0)], gradients=(1.0, 1.0))
     known(settling, (1.0, 1.0), kind="boundary")

@@ -25,7 +25,7 @@ class Coverage:
     """An estimate of what is missing, from launches that began at evenly spread starts.
 
     Attributes:
-        launches: how many there were.
+        launches: how many ended in a mode; `lost`, how many did not: wherever they would have led counts in the bound.
         singletons: modes that exactly one of them ended in.
         missing: the estimated chance that another launch finds a new mode.
         upper: a bound on that chance that holds in about 95 of 100 searches.
@@ -35,6 +35,7 @@ class Coverage:
     singletons: int
     missing: float
     upper: float
+    lost: int = 0
 
     @property
     def assumes(self) -> str:
@@ -43,8 +44,11 @@ class Coverage:
 
     def __str__(self) -> str:
         if not self.launches:
-            return "nothing is known about modes not found: no launch began at an evenly spread start"
+            why = f"{counted(self.lost, 'launch', 'launches')} from evenly spread starts ended nowhere"
+            why = why if self.lost else "no launch began at an evenly spread start"
+            return f"nothing is known about modes not found: {why}"
         launches = f"{counted(self.launches, 'launch', 'launches')} from evenly spread starts"
+        launches += f" and {self.lost} that ended nowhere" if self.lost else ""
         return (
             f"another launch finds a new mode with a chance of about {percent(self.missing)}, at most "
             f"{percent(self.upper)} ({launches}, {counted(self.singletons, 'mode')} found once)"
@@ -57,6 +61,7 @@ def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
     The bound is the larger one of f_1 / n + 1.96 sqrt(f_1 (1 - f_1 / n) + 2 f_2) / n and Clopper and Pearson's for f_1
     successes in n trials, which says about 3 / n when nothing was found once. For basins of equal, harmonic and
     geometric sizes, and for one tiny basin among equal ones, it holds in 92 % of searches at least, 98 % on average.
+    Launches that ended nowhere may all have been on their way to a new mode: the bound takes them for that.
 
     Args:
         hits: for every mode the number of launches from evenly spread starts that ended in it, (J,). Zero is allowed,
@@ -69,14 +74,15 @@ def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
     hits = np.asarray(hits)
     if hits.ndim != 1 or (hits.size and hits.dtype.kind not in "iu") or (hits < 0).any():
         raise ValueError(f"hits is {hits.tolist()}; wanted (J,) counts of launches, one per mode.")
-    n = int(hits.sum()) + whole_number("lost", lost, 0)
+    n, lost = int(hits.sum()), whole_number("lost", lost, 0)
     once, twice = int((hits == 1).sum()), int((hits == 2).sum())
     if n == 0:
-        return Coverage(0, 0, 1.0, 1.0)
+        return Coverage(0, 0, 1.0, 1.0, lost)
     missing = once / n
     error = np.sqrt(once * (1.0 - missing) + 2.0 * twice) / n
     exact = 1.0 if once == n else float(betaincinv(once + 1, n - once, _CONFIDENCE))
-    return Coverage(n, once, missing, min(1.0, max(exact, float(missing + _STANDARD_ERRORS * error))))
+    upper = min(1.0, max(exact, float(missing + _STANDARD_ERRORS * error)))
+    return Coverage(n, once, missing, (n * upper + lost) / (n + lost), lost)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -120,12 +120,19 @@ class Settling(Bridges):
         curvature, axis = self._least(k)
         ahead, behind = np.abs((where - batch.point[k]) @ axis)
         predicted, seen = -0.5 * curvature * ahead * behind, batch.value[k] - float(values.mean())
-        if math.isclose(ahead, behind, rel_tol=1e-3) and predicted > max(seen / _SEEN, seen + 10.0 * self._slack(k)):
+        is_clear = math.isclose(ahead, behind, rel_tol=1e-3) and abs(predicted - seen) > 10.0 * self._slack(k)
+        if is_clear and seen < _SEEN * predicted:
             batch.hessian[k] -= (curvature + 2.0 * seen / ahead**2) * np.outer(axis, axis)
             if self._kind(k) in ("flat", ""):
-                batch.kind[k], batch.phase[k] = KINDS.index("flat"), Phase.FLAT
-                return
-        self._compare(k)
+                batch.kind[k] = KINDS.index("flat")
+        elif KINDS[batch.kind[k]] == "flat" and _SEEN * predicted <= seen <= predicted / _SEEN:
+            batch.kind[k] = KINDS.index(
+                "boundary" if self._held(k).any() else "optimum"
+            )  # curved as little as it seems
+        if KINDS[batch.kind[k]] == "flat":
+            batch.phase[k] = Phase.FLAT
+        else:
+            self._compare(k)
 
     def _told_flat(self, k: int, where: Array, values: Array) -> None:
         """Higher ground is where the launch goes on; otherwise the ground is level, or curved after all."""
@@ -192,10 +199,10 @@ class Settling(Bridges):
                     self._improve(k, j)
                     self._end(k, j)
                     return
-            if kind == "flat":
-                batch.phase[k] = Phase.FLAT
-            elif self._wants_check(k):
+            if self._wants_check(k):
                 batch.phase[k] = Phase.CHECK
+            elif kind == "flat":
+                batch.phase[k] = Phase.FLAT
             else:
                 self._compare(k)
 

@@ -29,6 +29,7 @@ _ROUNDING = 1e-8  # rounding of a value over the square of a step of 1e-3, with 
 _CURVED = 0.3  # a fall at the nearer probe, as a share of what a parabola's would be given that at the farther one
 _APART = 0.5  # nearer probe to farther one, at most, for the two to tell a parabola from a quartic
 _WEAK = 1e-3  # least curvature over the largest that may be none where no Hessian is given
+_FAINT = 1e-6  # least curvature over the largest that values close by can show
 _NARROW = 0.1  # least curvature, over the largest or the scale of the function, that is checked by values
 
 
@@ -97,12 +98,18 @@ class Tops:
         return bool(batch.distance[k] <= 0.1 * self.search.xtol and batch.shrinkage[k] < _QUADRATIC)
 
     def _wants_check(self, k: int) -> bool:
-        """Whether the curvature in some direction is to be compared with values: no Hessian was given for the top."""
+        """Whether the least curvature is to be compared with values close by.
+
+        It is where no Hessian was given for the top, and where it is small and may still be one.
+        """
         search, (free, H) = self.search, self._free(k)
-        if search.order == 2 or not len(free):
+        if not len(free):
             return False
-        curvatures = np.abs(np.linalg.eigvalsh(H))
-        return search.order == 0 or bool(curvatures.min() < _NARROW * max(curvatures.max(), search.scale))
+        eigenvalues = np.asarray(np.linalg.eigvalsh(H), dtype=np.float64)
+        if KINDS[self.batch.kind[k]] == "flat":
+            return bool(eigenvalues[-1] < -_FAINT * np.abs(eigenvalues).max()) and len(search.levels) > 0
+        least, largest = (float(pick(np.abs(eigenvalues))) for pick in (np.min, np.max))
+        return search.order == 0 or (search.order == 1 and least < _NARROW * max(largest, search.scale))
 
     def _is_level(self, k: int) -> bool:
         """Whether a top is flat, or may be: where it is curved so little that differences hardly tell."""
