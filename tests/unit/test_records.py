@@ -100,7 +100,7 @@ def test_paths_are_in_the_user_s_coordinates_and_sign(find):
     def fun(x):
         return camel(x) if find is find_minima else -camel(x)
 
-    result = find(fun, BOX, vectorized=True, rng=0, maxfev=1500)
+    result = find(fun, BOX, vectorized=True, rng=0, maxfev=4000)
     paths = result.paths
     assert len(paths) == paths.launches > 10
     assert [len(path) for path in paths] == np.bincount(paths.numbers)[np.unique(paths.numbers)].tolist()

@@ -89,6 +89,7 @@ class Batch:
         number: how many were launched before it.
         measurements: how often its curvature was measured.
         is_measured: whether the Hessian was measured nearby rather than guessed.
+        is_doubtful: whether probes say that it is curved, along a direction that is known only nearly.
         is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
             one to the other, in which it does not move.
     """
@@ -123,6 +124,7 @@ class Batch:
     number = _Part[np.int64]("counts")
     measurements = _Part[np.int64]("counts")
     is_measured = _Part[np.bool_]("flags")
+    is_doubtful = _Part[np.bool_]("flags")
     is_bridge = _Part[np.bool_]("flags")
 
     @staticmethod

@@ -134,7 +134,7 @@ class Launches(Strategy):
         for number in sorted(rows_of):
             phase, group = Phase(number), np.array(rows_of[number])
             part = self.ascents if phase <= Phase.FINAL else self.settling
-            groups = np.split(group, len(group)) if phase in (Phase.FLAT, Phase.FAR) else [group]
+            groups = np.split(group, len(group)) if phase in (Phase.FLAT, Phase.FAR, Phase.CHECK) else [group]
             blocks += [(number, group, part.points(phase, group)) for group in groups]
         if not blocks:
             return Request(np.zeros((0, d)), ticket=-1)

@@ -25,6 +25,7 @@ _PROBES = {  # of the box: how far directions that look level are probed, on bot
 }
 _CHECKED = 1e-6  # fall along the direction that is curved least, as a share of the function's scale, to be seen
 _CLEAR = 1e3  # and over what means nothing: farther away the function may be another
+_CLOSER = 0.25  # length of the closer check over that of the other
 _CHECK_STEPS = (1e-5, 1e-2)  # of the box
 _SEEN = 0.5  # of the fall that the model predicts along this direction: where less is seen the model is out of date
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
@@ -74,9 +75,9 @@ class Settling(Bridges):
             ends = [self._end_of(int(j), start) for j, start in zip(batch.rival[rows], point, strict=True)]
             way = box.difference(np.array(ends), point)
             return point[:, None] + _BETWEEN[:, None] * way[:, None]
-        if phase == Phase.CHECK:
-            return np.stack([self._check_points(int(k)) for k in rows])
         (k,) = rows  # probes differ in number: one launch at a time
+        if phase == Phase.CHECK:
+            return self._check_points(int(k))[None]
         axes = self._level_axes(int(k))
         steps = np.broadcast_to(_PROBES[phase][:, None], (len(_PROBES[phase]), len(axes)))
         steps = np.sign(steps) * np.minimum(np.abs(steps), room(box, point[0], np.sign(steps)[..., None] * axes))
@@ -84,12 +85,16 @@ class Settling(Bridges):
         return np.minimum(np.maximum(probes, box.lower_unit), box.upper_unit).reshape(1, -1, box.d)
 
     def _check_points(self, k: int) -> Array:
-        """Two points (2, d) along the direction that falls least, where the model falls by a little."""
+        """Points (n, d) along the direction that falls least, where the model falls by a little.
+
+        Two, and for ground that looks level two that are closer: one length may show the same fall by chance.
+        """
         search, point = self.search, self.batch.point[k]
         curvature, axis = self._least(k)
         fall = min(_CHECKED * search.scale, _CLEAR * self._slack(k))
         length = np.clip(np.sqrt(2.0 * fall / max(-curvature, 1e-300)), *_CHECK_STEPS)
-        return np.clip(point + np.outer([length, -length], axis), search.box.lower_unit, search.box.upper_unit)
+        lengths = np.array([1.0, -1.0, _CLOSER, -_CLOSER] if KINDS[self.batch.kind[k]] == "flat" else [1.0, -1.0])
+        return np.clip(point + length * np.outer(lengths, axis), search.box.lower_unit, search.box.upper_unit)
 
     # ---- answers
 
@@ -116,19 +121,19 @@ class Settling(Bridges):
         """
         if self._climbs(k, where, values):
             return
-        batch = self.batch
+        batch, slack = self.batch, self._slack(k)
         curvature, axis = self._least(k)
-        ahead, behind = np.abs((where - batch.point[k]) @ axis)
-        predicted, seen = -0.5 * curvature * ahead * behind, batch.value[k] - float(values.mean())
-        is_clear = math.isclose(ahead, behind, rel_tol=1e-3) and abs(predicted - seen) > 10.0 * self._slack(k)
+        ahead, behind = np.abs((where[:2] - batch.point[k]) @ axis)
+        predicted, seen = -0.5 * curvature * ahead * behind, batch.value[k] - float(values[:2].mean())
+        is_clear = math.isclose(ahead, behind, rel_tol=1e-3) and abs(predicted - seen) > 10.0 * slack
         if is_clear and seen < _SEEN * predicted:
             batch.hessian[k] -= (curvature + 2.0 * seen / ahead**2) * np.outer(axis, axis)
             if self._kind(k) in ("flat", ""):
                 batch.kind[k] = KINDS.index("flat")
-        elif KINDS[batch.kind[k]] == "flat" and _SEEN * predicted <= seen <= predicted / _SEEN:
-            batch.kind[k] = KINDS.index(
-                "boundary" if self._held(k).any() else "optimum"
-            )  # curved as little as it seems
+        elif len(values) > 2:
+            falls = np.array([seen, (batch.value[k] - float(values[2:].mean())) / _CLOSER**2])
+            if ((falls > _SEEN * predicted) & (falls < predicted / _SEEN)).all():  # curved as little as it seems
+                batch.kind[k] = KINDS.index("boundary" if self._held(k).any() else "optimum")
         if KINDS[batch.kind[k]] == "flat":
             batch.phase[k] = Phase.FLAT
         else:
@@ -146,6 +151,7 @@ class Settling(Bridges):
         length = np.sqrt(((where - batch.point[k]) ** 2).sum(axis=1)).reshape(falls.shape)
         if is_curved(length, falls, slack).all():
             batch.kind[k] = KINDS.index("boundary" if self._held(k).any() else "optimum")
+            batch.is_doubtful[k] = self.search.order < 2
         self._compare(k)
 
     def _told_far(self, k: int, where: Array, values: Array) -> None:

@@ -115,7 +115,9 @@ class Tops:
         """Whether a top is flat, or may be: where it is curved so little that differences hardly tell."""
         if KINDS[self.batch.kind[k]] == "flat":
             return True
-        curvatures = np.abs(np.linalg.eigvalsh(self._free(k)[1])) if self.search.order < 2 else np.ones(1)
+        if not self.batch.is_doubtful[k]:
+            return False
+        curvatures = np.abs(np.linalg.eigvalsh(self._free(k)[1]))
         return bool(curvatures.min(initial=np.inf) < _WEAK * curvatures.max(initial=0.0))
 
     def _kind(self, k: int) -> str:
