@@ -465,6 +465,15 @@ def test_what_is_connected_once_is_close_to_the_next():
     np.testing.assert_allclose(np.linalg.norm(end - [0.5, 0.5]), 0.3)
 
 
+def test_a_bridge_that_a_bound_pushes_to_one_end_needs_no_more_looks_there():
+    settling = parked()
+    end = np.array([0.2, 0.5])
+    starts = bridged(settling, lambda start: (end, 1.0) if start[0] == 0.5 else on_an_arc(start))
+    assert np.isfinite(starts).all()
+    assert not any((start == end).all() for start in starts)
+    assert len(settling.ends) == 1
+
+
 def two_lines(start):
     """Level ground at x = 0.2 and at x = 0.8: from between, straight up and down, there is none."""
     return start + np.array([0.0, 0.1]), 1.0 if abs(start[0] - 0.5) > 0.2 else 0.9

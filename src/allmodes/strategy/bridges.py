@@ -125,9 +125,10 @@ class Bridges(Tops):
             self._next_rival(pillar)
             return
         is_proven = reach <= _SHORT * np.sqrt(search.box.d) and bow <= _STRAIGHT * reach
+        halves = (is_proven | (_length(ends - landed) < 10.0 * search.xtol)).tolist()
         pillar = pillar._replace(
             way=np.insert(pillar.way, at + 1, landed, axis=0), looks=pillar.looks + 1,
-            proven=(*pillar.proven[:at], bool(is_proven), bool(is_proven), *pillar.proven[at + 1 :]),
+            proven=(*pillar.proven[:at], *halves, *pillar.proven[at + 1 :]),
         )  # fmt: skip
         if pillar.piece >= 0 and pillar.looks < _LOOKS:
             self._bridge(pillar)
