@@ -460,7 +460,7 @@ def test_what_is_connected_once_is_close_to_the_next():
     settling = parked()
     bridged(settling, on_an_arc)
     close = on_an_arc(np.array([0.45, 0.9]))[0]
-    end = settling._end_of(0, close)
+    end, _ = settling._end_of(0, close, np.zeros((2, 2)))
     assert np.abs(end - close).max() < 0.1
     np.testing.assert_allclose(np.linalg.norm(end - [0.5, 0.5]), 0.3)
 
@@ -472,6 +472,27 @@ def test_a_bridge_that_a_bound_pushes_to_one_end_needs_no_more_looks_there():
     assert np.isfinite(starts).all()
     assert not any((start == end).all() for start in starts)
     assert len(settling.ends) == 1
+
+
+def test_of_two_level_modes_the_one_in_the_level_direction_is_tried_first():
+    settling = settled([(0.5, 0.2)], hessians=LEVEL)
+    known(settling, (0.6, 0.2), hessian=LEVEL, kind="flat")
+    known(settling, (0.5, 0.9), hessian=LEVEL, kind="flat")
+    assert settling._closest_level(1.0, settling.batch.point[0], settling.batch.hessian[0]) == 1
+    assert settling._closest_level(1.0, settling.batch.point[0], settling.batch.hessian[0], tried=(1,)) == 0
+    assert settling._closest_level(0.5, settling.batch.point[0], settling.batch.hessian[0]) == -1
+
+
+def test_a_way_round_is_found_where_the_straight_one_leads_elsewhere():
+    """From the middle of a ring launches climb to a higher top; from beside it they find the ring."""
+
+    def ring(start):
+        inside = np.linalg.norm(start - 0.5) < 0.2
+        return (np.array([0.5, 0.5]), 3.0) if inside else on_an_arc(start)
+
+    settling = parked()
+    bridged(settling, ring)
+    assert verdict(settling) == [(0, False)]
 
 
 def two_lines(start):

@@ -17,8 +17,10 @@ Array = NDArray[np.float64]
 _RIVALS = 4  # level modes that a level point is compared with before it counts as another
 _WIDEST = 0.8  # how far from the middle of a piece a bridge may end, as a share of its length
 _SHORT = 0.1  # of the box: longer pieces of a way are looked at again
+_BESIDE = (0.0, 0.5, -0.5)  # of its length: where launches begin beside the middle of a piece, one after the other
 _STRAIGHT = 0.15  # how far a short piece may bend, as a share of its length
 _LOOKS = 12  # launches from between, after which a way that showed no gap is one
+_FARTHER = 1e-3  # of the largest curvature: what distance counts when the point of a mode is chosen to go to
 _MOST_NODES = 512  # points known to belong to level modes
 _RADIUS = 0.05  # of the trust region of a bridge at first, at most
 
@@ -63,11 +65,17 @@ class Bridges(Tops):
             self.nodes.append(point.copy())
             self.owners.append(mode)
 
-    def _end_of(self, mode: int, point: Array) -> Array:
-        """The point of a mode that is closest to another point."""
+    def _end_of(self, mode: int, point: Array, hessian: Array) -> tuple[Array, float]:
+        """The point of a mode on the way to which the model at another point falls least, and this fall.
+
+        Of several that the model calls level the closest.
+        """
         own = [node for node, owner in zip(self.nodes, self.owners, strict=True) if owner == mode]
         candidates = np.array([self.search.archive.means[mode], *own])
-        return candidates[np.abs(self.search.box.difference(candidates, point)).max(axis=1).argmin()]
+        way = self.search.box.difference(candidates, point)
+        metric = _FARTHER * max(float(np.abs(hessian).max(initial=0.0)), 1e-300) * np.eye(len(point)) - hessian
+        falls = np.einsum("nd,de,ne->n", way, metric, way)
+        return candidates[falls.argmin()], float(falls.min())
 
     def _level_modes(self, value: float) -> NDArray[np.intp]:
         """Level modes at this height: level ground has one."""
@@ -76,11 +84,11 @@ class Bridges(Tops):
         level[self.owners] = True
         return np.flatnonzero(level & (np.abs(archive.values - value) <= self.search.tie))
 
-    def _closest_level(self, value: float, point: Array, tried: tuple[int, ...] = ()) -> int:
+    def _closest_level(self, value: float, point: Array, hessian: Array, tried: tuple[int, ...] = ()) -> int:
         """The level mode at this height that comes closest to a point, but for some, or -1."""
         others = [int(j) for j in self._level_modes(value) if j not in tried]
-        apart = [np.abs(self.search.box.difference(self._end_of(j, point), point)).max() for j in others]
-        return others[int(np.argmin(apart))] if others else -1
+        falls = [self._end_of(j, point, hessian)[1] for j in others]
+        return others[int(np.argmin(falls))] if others else -1
 
     # ---- bridges
 
@@ -90,21 +98,26 @@ class Bridges(Tops):
         point = batch.point[k].copy()
         pillar = Pillar(
             point, float(batch.value[k]), batch.gradient[k].copy(), batch.hessian[k].copy(), KINDS[batch.kind[k]],
-            mode, int(batch.arm[k]), int(batch.cost[k]), (mode,), self._first_way(mode, point),
+            mode, int(batch.arm[k]), int(batch.cost[k]), (mode,), self._first_way(mode, point, batch.hessian[k]),
         )  # fmt: skip
         self.parked.append(k)
         self._bridge(pillar)
 
-    def _first_way(self, mode: int, point: Array) -> Array:
+    def _first_way(self, mode: int, point: Array, hessian: Array) -> Array:
         """From a mode straight to a point, (2, d); periodic coordinates may leave the box."""
-        return np.stack([point + self.search.box.difference(self._end_of(mode, point), point), point])
+        return np.stack([point + self.search.box.difference(self._end_of(mode, point, hessian)[0], point), point])
 
     def _bridge(self, pillar: Pillar) -> None:
-        """Launch from the middle of the longest piece, across it."""
-        ends = pillar.way[pillar.piece : pillar.piece + 2]
-        along = ends[1] - ends[0]
-        reach = float(_length(along))
-        self.bridges.append((ends.mean(axis=0), along / reach, min(_RADIUS, 0.5 * reach), len(self.pillars)))
+        """Launch from the middle of the longest piece, or from beside it, across it."""
+        box, ends = self.search.box, pillar.way[pillar.piece : pillar.piece + 2]
+        reach = float(_length(ends[1] - ends[0]))
+        along = (ends[1] - ends[0]) / reach
+        aside = np.eye(box.d)[np.abs(along).argmin()]
+        aside = aside - (aside @ along) * along
+        aside = aside / max(float(_length(aside)), 1e-300)
+        start = ends.mean(axis=0) + _BESIDE[pillar.side] * reach * aside
+        start = np.minimum(np.maximum(start, box.lower_unit), box.upper_unit)
+        self.bridges.append((start, along, min(_RADIUS, 0.5 * reach), len(self.pillars)))
         self.pillars.append(pillar)
 
     def build(self, k: int) -> None:
@@ -120,14 +133,18 @@ class Bridges(Tops):
         middle = ends.mean(axis=0)
         landed = middle + search.box.difference(batch.point[k], middle)
         reach, bow = _length(ends[1] - ends[0]), _length(landed - middle)
-        height = min(pillar.value, search.archive.values[pillar.mode])
-        if bow > _WIDEST * reach or batch.value[k] < height - search.tie:
-            self._next_rival(pillar)
+        heights = np.array([pillar.value, search.archive.values[pillar.mode]])
+        is_level = heights.min() - search.tie <= batch.value[k] <= heights.max() + search.tie
+        if bow > _WIDEST * reach or not is_level:
+            if pillar.side + 1 < len(_BESIDE):
+                self._bridge(pillar._replace(side=pillar.side + 1))
+            else:
+                self._next_rival(pillar)
             return
         is_proven = reach <= _SHORT * np.sqrt(search.box.d) and bow <= _STRAIGHT * reach
         halves = (is_proven | (_length(ends - landed) < 10.0 * search.xtol)).tolist()
         pillar = pillar._replace(
-            way=np.insert(pillar.way, at + 1, landed, axis=0), looks=pillar.looks + 1,
+            way=np.insert(pillar.way, at + 1, landed, axis=0), looks=pillar.looks + 1, side=0,
             proven=(*pillar.proven[:at], *halves, *pillar.proven[at + 1 :]),
         )  # fmt: skip
         if pillar.piece >= 0 and pillar.looks < _LOOKS:
@@ -144,11 +161,11 @@ class Bridges(Tops):
         if distance[nearest] < 10.0 * search.xtol:  # found by another launch in the meantime
             self.ends.append(End(-1, pillar.arm, pillar.cost, nearest))
             return
-        rival = self._closest_level(pillar.value, pillar.point, pillar.tried)
+        rival = self._closest_level(pillar.value, pillar.point, pillar.hessian, pillar.tried)
         if rival >= 0 and len(pillar.tried) < _RIVALS:
-            way = self._first_way(rival, pillar.point)
+            way = self._first_way(rival, pillar.point, pillar.hessian)
             tried = (*pillar.tried, rival)
-            self._bridge(pillar._replace(mode=rival, tried=tried, way=way, proven=(False,), looks=0))
+            self._bridge(pillar._replace(mode=rival, tried=tried, way=way, proven=(False,), looks=0, side=0))
             return
         mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, pillar.kind, True)
         self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))

@@ -24,6 +24,7 @@ class Pillar(NamedTuple):
         way: points (n, d) at this height, from the mode to the level point.
         proven: for each piece of the way whether it is so short and straight that it needs no more looks.
         looks: launches made from between.
+        side: how often the last piece was looked at in vain; the next launch begins elsewhere.
     """
 
     point: Array
@@ -38,6 +39,7 @@ class Pillar(NamedTuple):
     way: Array
     proven: tuple[bool, ...] = (False,)
     looks: int = 0
+    side: int = 0
 
     @property
     def piece(self) -> int:

@@ -72,7 +72,7 @@ class Settling(Bridges):
         batch, box = self.batch, self.search.box
         point = batch.point[rows]
         if phase == Phase.VALLEY:
-            ends = [self._end_of(int(j), start) for j, start in zip(batch.rival[rows], point, strict=True)]
+            ends = [self._end_of(int(batch.rival[k]), batch.point[k], batch.hessian[k])[0] for k in rows]
             way = box.difference(np.array(ends), point)
             return point[:, None] + _BETWEEN[:, None] * way[:, None]
         (k,) = rows  # probes differ in number: one launch at a time
@@ -180,10 +180,12 @@ class Settling(Bridges):
         j = int(batch.rival[k])
         height = archive.values[j]
         if (values >= min(batch.value[k], height) - self._slack(k)).all():
+            if self._is_level(k):
+                self._own(batch.point[[k]], j)
             self._improve(k, j)
             self._end(k, j)
         elif self._is_level(k) and len(others := self._level_modes(batch.value[k])):
-            self._park(k, j if j in others else self._closest_level(batch.value[k], batch.point[k]))
+            self._park(k, j if j in others else self._closest_level(batch.value[k], batch.point[k], batch.hessian[k]))
         else:
             self._freeze(k)
 
@@ -220,7 +222,7 @@ class Settling(Bridges):
         if len(archive):
             j, apart = closest(search, batch.point[k])
             if apart >= _CLOSE and self._is_level(k):
-                level = self._closest_level(batch.value[k], batch.point[k])
+                level = self._closest_level(batch.value[k], batch.point[k], batch.hessian[k])
                 j, apart = (level, 0.0) if level >= 0 else (j, apart)
             if apart < _CLOSE:
                 batch.rival[k], batch.phase[k] = j, Phase.VALLEY
