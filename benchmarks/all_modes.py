@@ -3,6 +3,7 @@
     python benchmarks/all_modes.py                     # derivatives; about 20 minutes
     python benchmarks/all_modes.py --values            # without derivatives, the cheap problems
     python benchmarks/all_modes.py --runs 3 --problems Himmelblau banana
+    python benchmarks/all_modes.py --alone             # the column of allmodes: those of its peers do not change with it
 
 One evaluation is one point: value, gradient and Hessian for allmodes and multistart Newton, value and gradient for
 L-BFGS-B and SHGO. Medians over runs with seeds 0, 1, ...; ">" means that most runs did not get there within the cap.
@@ -27,6 +28,12 @@ Array = NDArray[np.float64]
 
 CAP = 8_000
 PEER_CAP = 60_000
+CHEAP: list[tuple[Problem, int, dict[str, Any]]] = [  # problem, wanted evaluations, settings
+    (himmelblau(), 400, {}),
+    (six_hump_camel(), 800, {}),
+    (styblinski_tang(4), 2_500, {}),
+    (shubert(), 10_000, {"target": "global"}),
+]
 _WITHOUT_END = 10**9  # launches without a new mode: the benchmark stops by number of modes or by the cap
 
 
@@ -91,6 +98,24 @@ def with_derivatives(problems: list[Problem], runs: int) -> None:
     print(f"\nat most half of multistart Newton's on {halves} of {len(problems)}; above 1.1 times on {worse or 'none'}")
 
 
+def alone(problems: list[Problem], runs: int) -> None:
+    """The column of allmodes, with derivatives and from values."""
+    print(f"commit {commit()}, {runs} runs each, cap {CAP}, allmodes alone\n")
+    print("| problem (modes) | allmodes |\n| --- | --- |")
+    for problem in problems:
+        given = {"jac": problem.objective.jac, "hess": problem.objective.hess, "n_modes": len(problem.modes)}
+        found = [first_found(problem, seed, CAP, **given) for seed in range(runs)]
+        print(f"| {problem.name} ({len(problem.modes)}) | {cell(shares(found))} |", flush=True)
+    print("\n| problem, values alone | allmodes |\n| --- | --- |")
+    for problem, wanted, settings in CHEAP:
+        chosen = problem.is_global if settings else np.ones(len(problem.modes), bool)
+        number = int(chosen.sum())
+        found = [
+            first_found(problem, seed, 4 * wanted, n_modes=number, **settings)[chosen].max() for seed in range(runs)
+        ]
+        print(f"| {problem.name} ({number}) | {np.median(found):.0f} |", flush=True)
+
+
 def compared(ours: tuple[float, float], theirs: tuple[float, float]) -> float:
     """Ratio of evaluations to all modes; where we did not get there, the ratio of the 90 %, or NaN."""
     if np.isfinite(ours[1]):
@@ -107,13 +132,7 @@ def without_derivatives(runs: int) -> None:
     print(f"commit {commit()}, {runs} runs each, values alone\n")
     print("| problem | allmodes | wanted | multistart L-BFGS-B |")
     print("| --- | --- | --- | --- |")
-    cases: list[tuple[Problem, int, dict[str, Any]]] = [
-        (himmelblau(), 400, {}),
-        (six_hump_camel(), 800, {}),
-        (styblinski_tang(4), 2_500, {}),
-        (shubert(), 10_000, {"target": "global"}),
-    ]
-    for problem, wanted, settings in cases:
+    for problem, wanted, settings in CHEAP:
         chosen = problem.is_global if settings else np.ones(len(problem.modes), bool)
         ours = [
             first_found(problem, seed, 4 * wanted, n_modes=int(chosen.sum()), **settings)[chosen].max()
@@ -133,13 +152,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--values", action="store_true", help="without derivatives, the cheap problems")
     parser.add_argument("--problems", nargs="*", help="parts of names")
+    parser.add_argument("--alone", action="store_true", help="allmodes without its peers")
     given = parser.parse_args()
     began = time.time()
     if given.values:
         without_derivatives(given.runs)
     else:
         chosen = [p for p in benchmark_problems() if not given.problems or any(n in p.name for n in given.problems)]
-        with_derivatives(chosen, given.runs)
+        (alone if given.alone else with_derivatives)(chosen, given.runs)
     print(f"{time.time() - began:.0f} s")
 
 
