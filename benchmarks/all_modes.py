@@ -3,7 +3,7 @@
     python benchmarks/all_modes.py                     # derivatives; about 20 minutes
     python benchmarks/all_modes.py --values            # without derivatives, the cheap problems
     python benchmarks/all_modes.py --runs 3 --problems Himmelblau banana
-    python benchmarks/all_modes.py --alone             # the column of allmodes: those of its peers do not change with it
+    python benchmarks/all_modes.py --alone             # the column of allmodes; those of its peers do not change
 
 One evaluation is one point: value, gradient and Hessian for allmodes and multistart Newton, value and gradient for
 L-BFGS-B and SHGO. Medians over runs with seeds 0, 1, ...; ">" means that most runs did not get there within the cap.
