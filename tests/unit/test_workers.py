@@ -17,6 +17,8 @@ from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.workers import Parcel, open_engine, open_pool
+from allmodes.objective.workers.engine import LostWorkerError
+from allmodes.objective.workers.foreign import Pooled
 from allmodes.objective.workers.pace import Pace
 
 BOTH = GRADIENT | HESSIAN
@@ -248,6 +250,24 @@ def test_a_pool_that_replaces_its_processes_loses_nothing(status):
     found, evaluator = evaluate(pool, lambda x: (seen.append(x), wave(x))[1], frozenset())
     np.testing.assert_array_equal(found.value, wave(POINTS))
     assert (evaluator.nfev, evaluator.nfail, len(seen)) == (11, 0, 11)
+
+
+def test_a_process_of_a_pool_dies_once_however_long_replacing_it_takes():
+    dead, pool = Worker(), types.SimpleNamespace(_processes=2, apply_async=lambda *_, **__: None)
+    pool._pool = [dead, Worker()]
+    engine = Pooled(pool, lambda: 2)
+    under_way = engine._apply(wave, POINTS)
+    dead.exitcode = -9
+    engine.tend()
+    assert isinstance(under_way.exception(), LostWorkerError)
+    after = engine._apply(wave, POINTS)
+    engine.tend()  # the dead process is still in the list
+    assert not after.done()
+    pool._pool[0] = another = Worker()
+    engine.tend()
+    another.exitcode = 1
+    engine.tend()
+    assert after.done()
 
 
 def test_one_worker_is_this_process():

@@ -100,6 +100,7 @@ class Pooled(Foreign):
         self._pool = pool
         self._open: set[Future[Any]] = set()
         self._seen: list[Any] = []
+        self._buried: list[Any] = []
         self.tend()
 
     def _apply(self, function: Any, task: Any) -> Any:
@@ -112,8 +113,9 @@ class Pooled(Foreign):
 
     def tend(self) -> None:
         """If a process has died, no task that was under way is certain to be answered."""
-        has_lost = any(getattr(process, "exitcode", None) not in (None, 0) for process in self._seen)
-        self._seen = list(getattr(self._pool, "_pool", ()))
+        dead = [process for process in self._seen if getattr(process, "exitcode", None) not in (None, 0)]
+        has_lost = any(process not in self._buried for process in dead)  # a death counts once: replacing takes a while
+        self._seen, self._buried = list(getattr(self._pool, "_pool", ())), dead
         if has_lost:
             for future in list(self._open):
                 _fail(future, LostWorkerError("a process of the pool ended"))
