@@ -12,6 +12,7 @@ from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
 from allmodes.strategy.starts import (
     EVEN,
+    FACE,
     GIVEN,
     MIXED,
     NEAR,
@@ -24,6 +25,7 @@ from allmodes.strategy.starts import (
     make_records,
     mixed,
     near_modes,
+    on_faces,
 )
 
 BOX = Box.make([(0, 1), (0, 1)])
@@ -232,6 +234,32 @@ def test_first_launches_are_evenly_spread_then_arms_compete():
     np.testing.assert_array_equal([start.point for start in starts], [sobol.next() for _ in range(8)])
     launches.launches = 8
     assert {start.arm for start in choose_starts(launches, 60)} == {EVEN, NEAR, MIXED}
+
+
+def test_starts_on_the_bounds_are_on_faces_edges_and_corners():
+    box = Box.make([(0, 1)] * 3)
+    starts = on_faces(a_search(box=box), 300)
+    points = np.array([start.point for start in starts])
+    assert box.inside(points).all()
+    held = ((points == 0.0) | (points == 1.0)).sum(axis=1)
+    assert set(held) == {1, 2, 3}
+    assert {start.arm for start in starts} == {FACE}
+
+
+def test_no_start_is_put_on_a_bound_that_is_not_there():
+    box = Box.make([(0, np.inf), (0, 1)], x0=[[0.5, 0.5]], periodic=[1])
+    points = np.array([start.point for start in on_faces(a_search(box=box), 100)])
+    assert np.isfinite(points).all()
+    assert (points[:, 0] == 0.0).any()
+    assert not np.isin(points[:, 1], [0.0, 1.0]).any()
+
+
+@pytest.mark.parametrize("is_at_bound", [False, True])
+def test_launches_begin_on_the_bounds_once_a_mode_was_found_there(is_at_bound):
+    search = a_search([[0.2, 0.3], [0.6, 0.4], [0.5, 0.8]])
+    search.archive.has_boundary = is_at_bound
+    arms = {start.arm for start in choose_starts(Launches(search, launches=8), 60)}
+    assert (FACE in arms) is is_at_bound
 
 
 def test_as_many_starts_as_wanted_even_where_arms_cannot_provide():
