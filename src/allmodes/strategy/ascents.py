@@ -31,6 +31,8 @@ _STEADY = 0.05
 _EPSILON = 2.2e-16
 _LEVEL_SLOPE = 1e-8  # of the scale of the function over the box: a slope that counts as none
 _PATIENCE = 60  # iterations, plus ten per dimension
+_REFUSALS = 6  # trial points that are no better, and which share of all they are: the function is hardly smooth there
+REFUSED = 0.4
 
 
 def slope_length(search: Search) -> float:
@@ -141,6 +143,7 @@ class Ascents:
             batch.hessian[refused] = trust_region.match_value(H[~is_better], s[~is_better], wrong)
         batch.is_measured[rows[(length > _ARRIVED) | ~is_better]] = order == 2
         batch.iterations[rows] += 1
+        batch.refusals[rows] += ~is_better
         if len(taken):
             if slope is None:
                 batch.came_from[taken], batch.old_gradient[taken] = point[is_better], g[is_better]
@@ -185,7 +188,8 @@ class Ascents:
             H = differences.curvature(point, value, points, told.value)
             H[differences.is_rough(point, value, g, points, told.value, self.search.rounding)] = np.nan
             # The gradient is known from much shorter steps; the curvature tells how far it is off.
-            batch.gradient[rows] -= 0.5 * self._slope_steps(point) * np.einsum("nii->ni", H)
+            bias = 0.5 * self._slope_steps(point) * np.einsum("nii->ni", H)
+            batch.gradient[rows] -= np.where(np.isfinite(bias), bias, 0.0)
         else:
             H = differences.hessian_of_gradients(point, g, points, told.gradient)
         batch.hessian[rows] = H
@@ -252,6 +256,9 @@ class Ascents:
         batch.phase[rows] = Phase.STEP
         is_lost = (radius < _SMALLEST_RADIUS) | (trial == point).all(axis=1)
         is_lost |= batch.iterations[rows] > _PATIENCE + 10 * box.d
+        refusals = batch.refusals[rows]
+        is_rough = (refusals >= _REFUSALS) & (refusals >= REFUSED * batch.iterations[rows])
+        is_lost |= is_rough & ~batch.is_kinked[rows] & ~batch.is_bridge[rows]
         if not np.abs(trial).max() < _FARTHEST:
             is_lost |= self.has_run_away(rows)
         return rows[is_lost].tolist()

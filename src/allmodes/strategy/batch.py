@@ -27,6 +27,13 @@ class Phase(IntEnum):
     FAR = 6  # values farther along directions that are level as far as was seen
     VALLEY = 7  # values on the way to a mode that is close
     CHECK = 8  # values along the direction that is curved least: a crease is none of a top
+    # where the function is not smooth:
+    LINE = 9  # the value at its trial point, with the gradient if there is one
+    TILT = 10  # difference points for the gradient at the point it has moved to
+    WAY = 11  # values on the way to a mode that is close
+    PROBE = 12  # values around the point where it has arrived
+    MOVE = 13  # everything at the point it is put to
+    NUDGE = 14  # the value at the top of a parabola along a crease
 
 
 _Entries = TypeVar("_Entries", bound=np.generic)
@@ -90,6 +97,13 @@ class Batch:
         measurements: how often its curvature was measured.
         is_measured: whether the Hessian was measured nearby rather than guessed.
         is_doubtful: whether probes say that it is curved, along a direction that is known only nearly.
+        refusals: trial points in a row that were no better.
+        is_kinked, stage, tries, looks, small: where the function is not smooth, whether it has seen that, what it does
+            about it, points on lines, tops it looked at, and short steps in a row (-1 where a line failed).
+        way, slope, base, length, low, high: the line that it searches then: direction, slope and value where it begins,
+            length of the next step, and those known to be too short and too long, in units of the direction.
+        steep: the slope where it met the first kink; `home`, `home_value`, `curve`, a top, and how curved it seems; `drop`, how much
+            lower it was put.
         is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
             one to the other, in which it does not move.
     """
@@ -113,6 +127,17 @@ class Batch:
     radius = _Part[np.float64]("numbers")
     distance = _Part[np.float64]("numbers")
     shrinkage = _Part[np.float64]("numbers")
+    way = _Part[np.float64]("numbers", 1)
+    home = _Part[np.float64]("numbers", 1)
+    curve = _Part[np.float64]("numbers", 2)
+    slope = _Part[np.float64]("numbers")
+    base = _Part[np.float64]("numbers")
+    length = _Part[np.float64]("numbers")
+    low = _Part[np.float64]("numbers")
+    high = _Part[np.float64]("numbers")
+    steep = _Part[np.float64]("numbers")
+    home_value = _Part[np.float64]("numbers")
+    drop = _Part[np.float64]("numbers")
     phase = _Part[np.int64]("counts")
     arm = _Part[np.int64]("counts")
     picked = _Part[np.int64]("counts")
@@ -123,7 +148,13 @@ class Batch:
     seen = _Part[np.int64]("counts")
     number = _Part[np.int64]("counts")
     measurements = _Part[np.int64]("counts")
+    refusals = _Part[np.int64]("counts")
+    stage = _Part[np.int64]("counts")
+    tries = _Part[np.int64]("counts")
+    looks = _Part[np.int64]("counts")
+    small = _Part[np.int64]("counts")
     is_measured = _Part[np.bool_]("flags")
+    is_kinked = _Part[np.bool_]("flags")
     is_doubtful = _Part[np.bool_]("flags")
     is_bridge = _Part[np.bool_]("flags")
 

@@ -44,12 +44,14 @@ class Bridges(Tops):
     parked: list[int] = field(default_factory=list)
     bridges: list[tuple[Array, Array, float, int]] = field(default_factory=list)
 
-    def _add(
-        self, point: Array, value: float, gradient: Array, hessian: Array, kind: str, is_level: bool = False
-    ) -> int:
+    def add(
+        self, point: Array, value: float, gradient: Array, hessian: Array, kind: str, is_level: bool = False,
+        source: str = "",
+    ) -> int:  # fmt: skip
+        """Freeze a mode; its number is returned."""
         search = self.search
         point = search.box.project(point)
-        source = "derivatives" if search.order == 2 else "differences"
+        source = source or ("derivatives" if search.order == 2 else "differences")
         held = is_held(search.box, point, gradient)
         found = Found(gradient.copy(), hessian.copy(), held, kind, source, search.nfev)
         mode = search.archive.add(point, float(value), found)
@@ -167,7 +169,7 @@ class Bridges(Tops):
             tried = (*pillar.tried, rival)
             self._bridge(pillar._replace(mode=rival, tried=tried, way=way, proven=(False,), looks=0, side=0))
             return
-        mode = self._add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, pillar.kind, True)
+        mode = self.add(pillar.point, pillar.value, pillar.gradient, pillar.hessian, pillar.kind, True)
         self.ends.append(End(-1, pillar.arm, pillar.cost, mode, True))
 
 

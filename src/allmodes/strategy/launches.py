@@ -13,6 +13,7 @@ from allmodes.storage import stored
 from allmodes.strategy.ascents import Ascents
 from allmodes.strategy.batch import Batch, Phase
 from allmodes.strategy.ends import FAILED, LOST, End
+from allmodes.strategy.kinks import Kinks
 from allmodes.strategy.lanes import Block, Flight, lanes
 from allmodes.strategy.screening import Screen
 from allmodes.strategy.search import Search
@@ -50,7 +51,8 @@ class Launches(Strategy):
         patience: launches without a new mode before the search ends, and `persistence` evaluations, at least.
         awaited: number of the last launch that was under way when a mode was new: the search does not end before it is
             over, and all before it.
-        ascents, settling: the launches under way, and what decides where they have arrived.
+        ascents, settling: the launches under way, and what decides where they have arrived; `kinks`, how they go on
+            where the function is not smooth.
         records: what each kind of start has brought.
         launches: how many have ended, `since_new` how many since the last new mode, `nowhere` how many in no mode,
             `lost` how many of these from evenly spread starts, `runaways` how many left for infinity.
@@ -70,6 +72,7 @@ class Launches(Strategy):
     awaited: int = -1
     ascents: Ascents = field(init=False)
     settling: Settling = field(init=False)
+    kinks: Kinks = field(init=False)
     sobol: Sobol = field(init=False)
     screen: Screen = field(init=False)
     records: list[Record] = field(default_factory=make_records)
@@ -89,6 +92,7 @@ class Launches(Strategy):
         batch = Batch.empty(d)
         self.ascents = Ascents(self.search, batch, is_early=not self.is_plain)
         self.settling = Settling(self.search, batch)
+        self.kinks = Kinks(self.search, batch, self.settling)
         self.sobol = Sobol(d, int(self.search.rng.integers(2**31)))
         self.screen = Screen(np.zeros((0, d)))
 
@@ -133,7 +137,7 @@ class Launches(Strategy):
         blocks: list[Block] = []
         for number in sorted(rows_of):
             phase, group = Phase(number), np.array(rows_of[number])
-            part = self.ascents if phase <= Phase.FINAL else self.settling
+            part = self.ascents if phase <= Phase.FINAL else self.settling if phase < Phase.LINE else self.kinks
             groups = np.split(group, len(group)) if phase in (Phase.FLAT, Phase.FAR, Phase.CHECK) else [group]
             blocks += [(number, group, part.points(phase, group)) for group in groups]
         if not blocks:
@@ -198,8 +202,10 @@ class Launches(Strategy):
                 self.search.add_levels(told.value[:, 0][self.batch.arm[rows] == EVEN])
             if phase < Phase.FINAL:
                 ready.append(self.ascents.told(phase, rows, points, told))
-            else:
+            elif phase < Phase.LINE:
                 self.settling.told(phase, rows, points, told.value)
+            else:
+                self.kinks.told(phase, rows, points, told)
         self._count(self._advance(ready))
 
     def _told_screening(self, points: Array, values: Array) -> None:
@@ -221,7 +227,11 @@ class Launches(Strategy):
         for k, top, far in progress.arrived:
             self.settling.arrive(k, top, far)
         unable = [k for k in rows.tolist() if k in progress.unable] if progress.unable else []
-        return unable + progress.lost
+        lost = unable + progress.lost
+        kinked = [k for k in lost if self.kinks.can_begin(k)]
+        if kinked:
+            self.kinks.begin(np.array(kinked))
+        return [k for k in lost if k not in kinked]
 
     def _count(self, lost: list[int]) -> None:
         """Launches that are over leave the batch."""

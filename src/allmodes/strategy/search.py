@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored
-from allmodes.strategy.archive import Archive
+from allmodes.strategy.archive import Archive, Found
 from allmodes.strategy.records import FrameRecord, PathRecord
 
 _FEW_LEVELS = 8
@@ -114,8 +114,12 @@ class Search:
             return np.zeros(len(archive), bool)
         level = min(tie, equal + 1e-10 * self.scale)
         known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
-        errors = np.array([tie if mode.source == "component" else known[mode.kind] for mode in archive.found])
+        errors = np.array([self._error(mode) if mode.source == "component" else known[mode.kind] for mode in archive.found])
         return archive.values >= archive.best - np.maximum(errors, errors[best])
+
+    def _error(self, mode: Found) -> float:
+        """Of the value of a mode that is known to `xtol`: at a kink the slope counts."""
+        return max(self.tie, self.xtol * float(np.abs(np.where(mode.active, 0.0, mode.gradient)).sum()))
 
     @property
     def is_beaten(self) -> bool:

@@ -55,7 +55,7 @@ class Settling(Bridges):
         if len(search.archive) and not batch.is_bridge[k] and self._held(k).all():
             j, apart = closest(search, batch.point[k])
             if apart < 10.0 * search.xtol:
-                self._end(k, j)
+                self.ends_at(k, j)
                 return
         batch.phase[k] = Phase.CURVE
 
@@ -106,7 +106,7 @@ class Settling(Bridges):
     def _told_final(self, k: int, where: Array, values: Array) -> None:
         batch = self.batch
         if not values[0] >= batch.value[k] - self._slack(k):  # the model is wrong: a kink
-            self._end(k, LOST)
+            self.ends_at(k, LOST)
             return
         if values[0] >= batch.value[k]:
             slope = batch.gradient[k] + batch.hessian[k] @ (where[0] - batch.point[k])
@@ -163,7 +163,7 @@ class Settling(Bridges):
         if self._climbs(k, where, np.where(first.reshape(-1), values, -np.inf)):
             return
         if batch.value[k] < self.search.best_value - slack and np.abs(batch.hessian[k]).max() <= slack:
-            self._end(k, LOST)  # a plateau below the best value: nothing says that it is a top
+            self.ends_at(k, LOST)  # a plateau below the best value: nothing says that it is a top
             return
         self._compare(k)
 
@@ -183,7 +183,7 @@ class Settling(Bridges):
             if self._is_level(k):
                 self._own(batch.point[[k]], j)
             self._improve(k, j)
-            self._end(k, j)
+            self.ends_at(k, j)
         elif self._is_level(k) and len(others := self._level_modes(batch.value[k])):
             self._park(k, j if j in others else self._closest_level(batch.value[k], batch.point[k], batch.hessian[k]))
         else:
@@ -198,14 +198,14 @@ class Settling(Bridges):
         if batch.is_bridge[k]:
             self.build(k)
         elif not kind:
-            self._end(k, LOST)
+            self.ends_at(k, LOST)
         else:
             batch.kind[k] = KINDS.index(kind)
             if len(self.search.archive):
                 j, apart = closest(self.search, batch.point[k])
                 if apart < 10.0 * self.search.xtol:
                     self._improve(k, j)
-                    self._end(k, j)
+                    self.ends_at(k, j)
                     return
             if self._wants_check(k):
                 batch.phase[k] = Phase.CHECK
@@ -235,10 +235,10 @@ class Settling(Bridges):
         if batch.seen[k] < len(self.search.archive):
             self._compare(k)
             return
-        mode = self._add(
+        mode = self.add(
             batch.point[k], batch.value[k], batch.gradient[k], batch.hessian[k], KINDS[batch.kind[k]], self._is_level(k)
         )
-        self._end(k, mode, is_new=True)
+        self.ends_at(k, mode, is_new=True)
 
     def _improve(self, k: int, j: int) -> None:
         """A launch that ends in a mode that a population found knows more about it."""
@@ -254,7 +254,8 @@ class Settling(Bridges):
         )  # fmt: skip
         search.archive.change(j, point, float(batch.value[k]), better)
 
-    def _end(self, k: int, mode: int, is_new: bool = False) -> None:
+    def ends_at(self, k: int, mode: int, is_new: bool = False) -> None:
+        """A launch is over, or the bridge that it is."""
         batch = self.batch
         if batch.is_bridge[k]:
             self.build(k)
