@@ -99,11 +99,12 @@ class Batch:
         is_doubtful: whether probes say that it is curved, along a direction that is known only nearly.
         refusals: trial points in a row that were no better.
         is_kinked, stage, tries, looks, small: where the function is not smooth, whether it has seen that, what it does
-            about it, points on lines, tops it looked at, and short steps in a row (-1 where a line failed).
+            about it, points on lines, tops it looked at, and short steps in a row.
         way, slope, base, length, low, high: the line that it searches then: direction, slope and value where it begins,
-            length of the next step, and those known to be too short and too long, in units of the direction.
-        steep: the slope where it met the first kink; `home`, `home_value`, `curve`, a top, and how curved it seems; `drop`, how much
-            lower it was put.
+            length of the next step, and those known to be too short and too long, in units of the direction;
+            `is_steepest`, whether it is the steepest way.
+        steep: the slope where it met the first kink; `home`, `home_value`, `curve`, a top, and how curved it seems;
+            `drop` and `aside`, how much lower and how far away it was put.
         is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
             one to the other, in which it does not move.
     """
@@ -138,6 +139,7 @@ class Batch:
     steep = _Part[np.float64]("numbers")
     home_value = _Part[np.float64]("numbers")
     drop = _Part[np.float64]("numbers")
+    aside = _Part[np.float64]("numbers")
     phase = _Part[np.int64]("counts")
     arm = _Part[np.int64]("counts")
     picked = _Part[np.int64]("counts")
@@ -155,6 +157,7 @@ class Batch:
     small = _Part[np.int64]("counts")
     is_measured = _Part[np.bool_]("flags")
     is_kinked = _Part[np.bool_]("flags")
+    is_steepest = _Part[np.bool_]("flags")
     is_doubtful = _Part[np.bool_]("flags")
     is_bridge = _Part[np.bool_]("flags")
 

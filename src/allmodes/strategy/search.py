@@ -14,6 +14,7 @@ from allmodes.strategy.records import FrameRecord, PathRecord
 
 _FEW_LEVELS = 8
 _EQUAL = 3.0  # standard errors of a difference of values that may be luck, also where the best of many is compared
+_FEW_XTOL = 10.0  # accuracy of positions at kinks
 _MOST_LEVELS = 4096  # values of even starts kept for the level and the scale of the function
 
 
@@ -114,17 +115,22 @@ class Search:
             return np.zeros(len(archive), bool)
         level = min(tie, equal + 1e-10 * self.scale)
         known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
-        errors = np.array([self._error(mode) if mode.source == "component" else known[mode.kind] for mode in archive.found])
+        errors = np.array(
+            [self._error(mode) if mode.source == "component" else known[mode.kind] for mode in archive.found]
+        )
         return archive.values >= archive.best - np.maximum(errors, errors[best])
 
     def _error(self, mode: Found) -> float:
-        """Of the value of a mode that is known to `xtol`: at a kink the slope counts."""
-        return max(self.tie, self.xtol * float(np.abs(np.where(mode.active, 0.0, mode.gradient)).sum()))
+        """Of the value of a mode that is known to a few `xtol`: at a kink the slope counts."""
+        return max(self.tie, _FEW_XTOL * self.xtol * float(np.abs(np.where(mode.active, 0.0, mode.gradient)).sum()))
 
     @property
     def is_beaten(self) -> bool:
         """Whether a point was evaluated that is better than every mode, where values can be compared."""
-        return self.noise == 0.0 and self.best_value > self.archive.best + self.tie
+        if self.noise or not len(self.archive):
+            return self.noise == 0.0 and self.best_value > self.archive.best + self.tie
+        best = self.archive.found[int(np.argmax(self.archive.values))]
+        return self.best_value > self.archive.best + self._error(best)
 
     @property
     def rounding(self) -> float:
