@@ -104,7 +104,8 @@ class Batch:
             length of the next step, and those known to be too short and too long, in units of the direction;
             `is_steepest`, whether it is the steepest way.
         steep: the slope where it met the first kink; `home`, `home_value`, `curve`, a top, and how curved it seems;
-            `drop` and `aside`, how much lower and how far away it was put.
+            `drop` and `aside`, how much lower and how far away it was put, in one of the directions `sides`; `returns`,
+            how often it came back.
         is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
             one to the other, in which it does not move.
     """
@@ -131,6 +132,7 @@ class Batch:
     way = _Part[np.float64]("numbers", 1)
     home = _Part[np.float64]("numbers", 1)
     curve = _Part[np.float64]("numbers", 2)
+    sides = _Part[np.float64]("numbers", 2)
     slope = _Part[np.float64]("numbers")
     base = _Part[np.float64]("numbers")
     length = _Part[np.float64]("numbers")
@@ -154,6 +156,7 @@ class Batch:
     stage = _Part[np.int64]("counts")
     tries = _Part[np.int64]("counts")
     looks = _Part[np.int64]("counts")
+    returns = _Part[np.int64]("counts")
     small = _Part[np.int64]("counts")
     is_measured = _Part[np.bool_]("flags")
     is_kinked = _Part[np.bool_]("flags")

@@ -22,10 +22,11 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _FIRST_STEP = 0.02  # of the box
+_MATTERS = 10.0  # differences of values, over those that mean nothing
 _SMOOTH = 1e-3  # of the slope at first: less is left at a smooth top
 _ASIDE = 0.01  # of the box: how far away a launch is put to see whether it comes back
-_ACROSS = 1e-5  # of the largest eigenvalue: directions with less lead across a crease, ...
-_LESS = 0.1  # ... and a launch is put aside less in these, and less when it has ended elsewhere
+_LESS = 0.1  # of that, when it has ended elsewhere
+_RETURNS = 3  # how often it must come back, from sides at right angles
 _BACK = 0.1  # of the way aside: how near it must come
 _REGAINED = 1e-3  # of the fall aside: what may be missing then, and what its last step may have brought
 _GAINED = 0.01  # of what counts as a tie: it was not at the top before
@@ -33,6 +34,7 @@ _LOOKS = 5  # at tops that turn out to be none
 _WITHIN = 1e-3  # of the box: closer modes are looked at while a launch is still under way
 _SAME = 1e-5  # and those are the same
 _CLOSE = 0.01  # modes that are told apart by values between them
+_VALLEY = 0.05  # of what the slope promises on the way: a valley that is none
 _BETWEEN = np.arange(1, 6) / 6.0
 _TINY = 1e-300
 CLIMBING, ARRIVED, RETURNING = range(3)  # stages
@@ -46,18 +48,28 @@ class Kinks(Lines):
     settling: Settling
 
     def can_begin(self, k: int) -> bool:
-        """Whether a launch that got lost has something to go on with."""
+        """Whether a launch that got lost has something to go on with: a slope, where models do not hold."""
         batch = self.batch
-        is_new = not (batch.is_bridge[k] or batch.is_kinked[k]) and batch.iterations[k] > 0
+        if batch.is_bridge[k] or batch.is_kinked[k] or not batch.iterations[k] or not np.isfinite(batch.value[k]):
+            return False
         is_rough = batch.refusals[k] >= REFUSED * batch.iterations[k] or not np.isfinite(batch.hessian[k]).all()
-        slope = batch.gradient[k]
-        return bool(is_new and is_rough and np.isfinite(batch.value[k]) and np.isfinite(slope).all() and slope.any())
+        return bool(is_rough) and self._slope(k) > self._level
+
+    def _slope(self, k: int) -> float:
+        """The size of the slope in the coordinates that are free; NaN where it is unknown."""
+        rows = np.array([k])
+        return float(length(np.where(self._held(rows), 0.0, self.batch.gradient[rows]))[0])
+
+    @property
+    def _level(self) -> float:
+        """A slope that makes no difference over the accuracy of positions."""
+        return _MATTERS * self.search.rounding / self.search.xtol
 
     def begin(self, rows: Rows) -> None:
         """Launches go on from where they are."""
         batch = self.batch
         batch.is_kinked[rows], batch.stage[rows], batch.rival[rows] = True, CLIMBING, -1
-        batch.steep[rows] = length(np.where(self._held(rows), 0.0, batch.gradient[rows]))
+        batch.steep[rows] = [self._slope(k) for k in rows.tolist()]
         self._forget(rows, _FIRST_STEP)
         self._line(rows)
 
@@ -99,17 +111,17 @@ class Kinks(Lines):
         batch.drop[rows] = batch.home_value[rows] - value
         batch.tries[rows] = np.where(batch.stage[rows] == RETURNING, 0, batch.tries[rows])
         self._lose(rows[~is_fine])
-        rows = rows[is_fine]
-        self._forget(rows[batch.stage[rows] != RETURNING], LATER_STEP)
-        self._rescale(rows[batch.stage[rows] == RETURNING])
-        self._line(rows)
+        self._forget(rows[is_fine], LATER_STEP)
+        self._line(rows[is_fine])
 
     def _told_way(self, rows: Rows, points: Array, told: Evaluation) -> None:
-        """Without a valley in between it is the same mode."""
+        """Without a valley in between it is the same mode; where a crease bends a straight way has a small one."""
         batch, archive = self.batch, self.search.archive
         for k, values in zip(rows.tolist(), told.value, strict=True):
             j = int(batch.rival[k])
-            if (values >= min(batch.value[k], archive.values[j]) - self.search.rounding).all():
+            apart = self.search.box.difference(archive.means[j], batch.point[k])
+            small = _VALLEY * float(length(batch.gradient[[k]])[0] * np.sqrt(apart @ apart))
+            if (values >= min(batch.value[k], archive.values[j]) - small - self.search.rounding).all():
                 self._is_known(k, j)
             elif batch.stage[k] == CLIMBING:
                 self._line(np.array([k]))
@@ -185,8 +197,7 @@ class Kinks(Lines):
         if batch.stage[k] == RETURNING:
             self._returned(k)
             return
-        rows = np.array([k])
-        if length(np.where(self._held(rows), 0.0, batch.gradient[rows]))[0] <= _SMOOTH * batch.steep[k]:
+        if self._slope(k) <= max(_SMOOTH * batch.steep[k], self._level):
             self._leave(k)
             return
         if not batch.is_measured[k]:  # not a step was made: differences reach across the crease that it is on
@@ -217,7 +228,7 @@ class Kinks(Lines):
         return False
 
     def _go_aside(self, k: int) -> None:
-        """Put a launch a little aside, most of all in directions in which it can move freely."""
+        """Put a launch a little aside."""
         batch, search = self.batch, self.search
         if batch.stage[k] == RETURNING:  # it had come back and was compared with a mode that is new
             self._freeze(k)
@@ -225,11 +236,11 @@ class Kinks(Lines):
         if not batch.curve[k].any():
             batch.phase[k] = Phase.PROBE
             return
-        eigenvalues, vectors = np.linalg.eigh(batch.hessian[k])
-        sizes = np.where(eigenvalues > _ACROSS * eigenvalues[-1], 1.0, _LESS)
-        aside = vectors @ (sizes * search.rng.choice([-1.0, 1.0], search.box.d))
+        if not batch.returns[k]:
+            batch.sides[k] = np.linalg.qr(search.rng.standard_normal((search.box.d, search.box.d)))[0]
         batch.aside[k] = _ASIDE * _LESS ** min(batch.looks[k], 1)
-        start = batch.home[k] + batch.aside[k] * aside / max(float(np.abs(aside).max()), _TINY)
+        aside = batch.sides[k][batch.returns[k]]
+        start = batch.home[k] + batch.aside[k] * aside
         batch.trial[k] = np.clip(start, search.box.lower_unit, search.box.upper_unit)
         batch.stage[k], batch.phase[k] = RETURNING, Phase.MOVE
 
@@ -244,17 +255,23 @@ class Kinks(Lines):
             if self._count_look(k):
                 self._arrive(k)
             return
-        if not is_back and (gain < -search.tie or batch.looks[k] < _LOOKS):  # stuck, or at another top of this height
+        if not is_back and (gain < -search.tie or batch.aside[k] == _ASIDE):  # stuck, or at another top of this height
             batch.stage[k] = ARRIVED
             if self._count_look(k):
                 self._go_aside(k)
             return
         if gain > _GAINED * search.tie and batch.looks[k] < _LOOKS:  # it was not quite there
-            batch.stage[k], batch.phase[k] = ARRIVED, Phase.PROBE
+            batch.stage[k], batch.phase[k], batch.returns[k] = ARRIVED, Phase.PROBE, 0
             batch.looks[k] += 1
             return
         if gain < 0.0:
             batch.point[k], batch.value[k] = batch.home[k], batch.home_value[k]
+        batch.returns[k] += 1
+        if is_back and batch.returns[k] < min(_RETURNS, search.box.d):
+            batch.stage[k] = ARRIVED
+            batch.home[k], batch.home_value[k] = batch.point[k], batch.value[k]
+            self._go_aside(k)
+            return
         level = "flat" if not is_back else "boundary" if self._held(np.array([k])).any() else "optimum"
         batch.kind[k] = KINDS.index(level)
         if not self._compares(k):
@@ -263,7 +280,7 @@ class Kinks(Lines):
     def _count_look(self, k: int) -> bool:
         """Whether a launch may look further; otherwise it is lost."""
         batch = self.batch
-        batch.looks[k] += 1
+        batch.looks[k], batch.returns[k] = batch.looks[k] + 1, 0
         if batch.looks[k] > _LOOKS:
             self.settling.ends_at(k, LOST)
             return False
@@ -273,11 +290,10 @@ class Kinks(Lines):
         """A new mode; level ground at the same height is one mode."""
         batch, archive = self.batch, self.search.archive
         kind = KINDS[batch.kind[k]]
-        if kind == "flat":
-            for j, found in enumerate(archive.found):
-                if found.kind == "flat" and abs(archive.values[j] - batch.value[k]) <= self.search.tie:
-                    self._is_known(k, j)
-                    return
+        for j, found in enumerate(archive.found):
+            if found.kind == "flat" and abs(archive.values[j] - batch.value[k]) <= self.search.tie:
+                self._is_known(k, j)
+                return
         mode = self.settling.add(
             batch.point[k], batch.value[k], batch.gradient[k], batch.curve[k], kind, source="component"
         )

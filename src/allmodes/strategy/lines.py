@@ -95,13 +95,6 @@ class Lines(ABC):
         batch.hessian[rows] = size[:, None, None] * differences.basis(self.search.box.d)
         batch.is_measured[rows], batch.small[rows] = False, 0
 
-    def _rescale(self, rows: Rows) -> None:
-        """What is known of directions is kept; steps begin anew."""
-        batch = self.batch
-        steps = length((batch.hessian[rows] @ batch.gradient[rows][..., None])[..., 0])
-        batch.hessian[rows] *= (LATER_STEP / np.maximum(steps, _TINY))[:, None, None]
-        batch.small[rows] = 0
-
     def _line(self, rows: Rows, is_steepest: bool = False) -> None:
         """Begin a line from where launches are, in the direction of a quasi-Newton step or the steepest one."""
         if not len(rows):
