@@ -290,7 +290,7 @@ class Kinks(Lines):
         """A new mode; level ground at the same height is one mode."""
         batch, archive = self.batch, self.search.archive
         kind = KINDS[batch.kind[k]]
-        for j, found in enumerate(archive.found):
+        for j, found in enumerate(archive.found if kind == "flat" else []):
             if found.kind == "flat" and abs(archive.values[j] - batch.value[k]) <= self.search.tie:
                 self._is_known(k, j)
                 return
