@@ -363,7 +363,18 @@ def test_with_a_gradient_a_function_of_kinks_has_its_minimum():
     )
     assert len(result.modes) == 1
     assert result.fun == pytest.approx(51.1489921, abs=1e-5)
+
+
+def test_with_a_gradient_populations_join_where_launches_end_nowhere():
+    """A root is steeper the nearer: no launch can tell its lowest point from others."""
+
+    def jac(x):
+        return 0.5 * np.sign(x) / np.sqrt(np.abs(x) + 1e-300)
+
+    result = minima(lambda x: float(np.sqrt(np.abs(x)).sum()), [(-1.0, 2.0)] * 2, jac=jac, maxfev=30_000)
     assert "rough" in result.message
+    assert len(result.modes) == 1
+    np.testing.assert_allclose(result.x, 0.0, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [1, 5])

@@ -25,9 +25,10 @@ _FIRST_STEP = 0.02  # of the box
 _MATTERS = 10.0  # differences of values, over those that mean nothing
 _SMOOTH = 1e-3  # of the slope at first: less is left at a smooth top
 _ASIDE = 0.01  # of the box: how far away a launch is put to see whether it comes back
-_LESS = 0.1  # of that, when it has ended elsewhere
+_LESS = 0.1  # of that, when it has ended elsewhere at the same height
 _RETURNS = 3  # how often it must come back, from sides at right angles
 _BACK = 0.1  # of the way aside: how near it must come
+_LEVEL = 0.5  # the same where it is as high as before: farther away the ground is level
 _REGAINED = 1e-3  # of the fall aside: what may be missing then, and what its last step may have brought
 _GAINED = 0.01  # of what counts as a tie: it was not at the top before
 _LOOKS = 5  # at tops that turn out to be none
@@ -238,10 +239,11 @@ class Kinks(Lines):
             return
         if not batch.returns[k]:
             batch.sides[k] = np.linalg.qr(search.rng.standard_normal((search.box.d, search.box.d)))[0]
-        batch.aside[k] = _ASIDE * _LESS ** min(batch.looks[k], 1)
-        aside = batch.sides[k][batch.returns[k]]
-        start = batch.home[k] + batch.aside[k] * aside
-        batch.trial[k] = np.clip(start, search.box.lower_unit, search.box.upper_unit)
+        batch.aside[k] = batch.aside[k] or _ASIDE
+        home, aside = batch.home[k], batch.aside[k] * batch.sides[k][batch.returns[k]]
+        lower, upper = search.box.lower_unit, search.box.upper_unit
+        is_outside = (home + aside < lower) | (home + aside > upper)
+        batch.trial[k] = np.clip(home + np.where(is_outside, -aside, aside), lower, upper)
         batch.stage[k], batch.phase[k] = RETURNING, Phase.MOVE
 
     def _returned(self, k: int) -> None:
@@ -249,14 +251,16 @@ class Kinks(Lines):
         batch, search = self.batch, self.search
         apart = float(np.abs(search.box.difference(batch.point[k], batch.home[k])).max())
         gain = batch.value[k] - batch.home_value[k]
-        is_back = apart <= _BACK * batch.aside[k]
+        is_level = abs(gain) <= search.tie
+        is_back = apart <= (_LEVEL if is_level else _BACK) * batch.aside[k]
         if not is_back and gain > search.tie:
             batch.stage[k] = CLIMBING
             if self._count_look(k):
                 self._arrive(k)
             return
-        if not is_back and (gain < -search.tie or batch.aside[k] == _ASIDE):  # stuck, or at another top of this height
+        if not is_back and (not is_level or batch.aside[k] == _ASIDE):  # stuck, or perhaps at another top of its height
             batch.stage[k] = ARRIVED
+            batch.aside[k] *= _LESS if is_level else 1.0
             if self._count_look(k):
                 self._go_aside(k)
             return

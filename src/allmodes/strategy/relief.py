@@ -64,11 +64,11 @@ def relief(point: Array, value: float, axes: Array, where: Array, values: Array,
     is_inside = np.abs(where - point - AROUND * _steps(axes)).max(axis=1) < _THIN * AROUND
     fall = np.where(is_inside, value - values, np.nan)
     falls = fall[: 4 * d].reshape(2, 2, d)  # (distance, side, axis)
-    far, near = np.nan_to_num(np.fmax(falls[:, 0], falls[:, 1]))
-    is_smooth = (far >= _LINEAR * near) & np.isfinite(falls).all(axis=(0, 1))
+    far, near = _mean(falls)  # of both sides: without the slope
+    is_smooth = (np.abs(far) >= _LINEAR * np.abs(near)) & np.isfinite(falls).all(axis=(0, 1))
     curves = np.where(is_smooth, 2.0, 2.0 * far / height) * far / AROUND**2
     curve = -(axes.T * np.maximum(curves, _TINY)) @ axes
-    is_cusp = bool((far < _CUSP * near).any())
+    is_cusp = bool(((far < _CUSP * near) & (near > slack)).any())
     if not is_smooth.any():
         return Relief(False, is_cusp, None, curve, np.zeros(d))
     g, H = _parabola(falls[0][:, is_smooth], fall[4 * d :], is_smooth)
@@ -78,6 +78,12 @@ def relief(point: Array, value: float, axes: Array, where: Array, values: Array,
     steps = g @ vectors / np.maximum(np.abs(eigenvalues), _TINY)
     top = np.clip(steps, -_FARTHEST, _FARTHEST) @ along
     return Relief(bool(is_smooth.all()), is_cusp, rise, curve, top)
+
+
+def _mean(falls: Array) -> Array:
+    """Over both sides (distance, side, axis), or that of the one that is there."""
+    count = np.isfinite(falls).sum(axis=1)
+    return np.asarray(np.where(np.isfinite(falls), falls, 0.0).sum(axis=1) / np.maximum(count, 1))
 
 
 def _parabola(falls: Array, between: Array, is_smooth: NDArray[np.bool_]) -> tuple[Array, Array]:
