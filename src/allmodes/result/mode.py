@@ -26,7 +26,7 @@ class Mode:
         fun: the value there.
         kind: "minimum" (or "maximum"), "boundary" when a bound holds it, "flat" when it is degenerate, or "unverified".
         is_global: whether its value is the best one found, up to the tolerance of the search.
-        gradient_norm: length of the gradient, along the coordinates that no bound holds.
+        gradient_norm: length of the gradient, along the coordinates that no bound holds; at a kink, on one side of it.
         hessian: (d, d), NaN where it is not known.
         eigenvalues: of its block for the coordinates that no bound holds.
         curvature_from: where the Hessian comes from: "derivatives", "differences" or "component".
