@@ -146,7 +146,7 @@ def sharp(z):
     return 1.0 - 0.5 * SHARP * ((z - 0.5) ** 2).sum(axis=-1)
 
 
-def sharp_step(wrong):
+def sharp_step(wrong, scale=1.0):
     """A launch 3e-5 from a sharp peak whose model is too flat by a share, after its last step."""
     settling = settled(
         [(0.5 + 3e-5, 0.5)],
@@ -155,7 +155,7 @@ def sharp_step(wrong):
         hessians=-SHARP * (1.0 - wrong) * np.eye(2),
         order=0,
     )
-    batch = settling.batch
+    batch, settling.search.scale = settling.batch, scale
     settling.arrive(0, np.array([0.5 + 3e-5 - 3e-5 / (1.0 - wrong), 0.5]), 3e-5)
     where = batch.trial[[0]][:, None]
     settling.told(Phase.FINAL, np.array([0]), where, sharp(where))
@@ -177,6 +177,11 @@ def test_a_last_step_that_arrives_is_the_last():
     answer(settling, sharp)
     (end,) = settling.ends
     assert end.is_new
+
+
+def test_while_the_scale_of_the_function_is_not_known_one_last_step_is_enough():
+    settling, _ = sharp_step(0.1, scale=0.0)
+    assert Phase(settling.batch.phase[0]) != Phase.SLOPE
 
 
 def test_last_steps_come_to_an_end():

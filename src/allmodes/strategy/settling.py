@@ -128,8 +128,9 @@ class Settling(Bridges):
         batch = self.batch
         rise, predicted = value - batch.value[k], self._predicted(k, where)
         miss = abs(rise - predicted)
-        is_patient = batch.iterations[k] <= PATIENCE + 10 * self.search.box.d
-        return bool(rise > 0.0 and is_patient and miss**2 > _TIED * self.search.tie * max(miss, predicted))
+        if not (rise > 0.0 and self.search.scale > 0.0 and batch.iterations[k] <= PATIENCE + 10 * self.search.box.d):
+            return False
+        return bool(miss**2 > max(_TIED * self.search.tie, self._slack(k)) * max(miss, predicted))
 
     def _predicted(self, k: int, where: Array) -> float:
         """How much higher the model is at a point."""
