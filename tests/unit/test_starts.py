@@ -282,17 +282,3 @@ def test_for_global_modes_points_are_screened_first():
     assert [start.arm for start in starts] == [SCREENED]
     best = points[((points - 0.5) ** 2).sum(axis=1).argmin()]
     np.testing.assert_array_equal(starts[0].point, best)
-
-
-def test_for_global_modes_even_starts_compete_with_screened_ones():
-    """The best points may all lie on one hill."""
-    search = a_search([[0.2, 0.3], [0.6, 0.4], [0.5, 0.8]], is_global=True)
-    launches = Launches(search, launches=8)
-    points = np.random.default_rng(1).random((400, 2))
-    launches.screen.add(points, np.random.default_rng(2).random(400), search)
-    starts = choose_starts(launches, 60)
-    assert {start.arm for start in starts} == {SCREENED, EVEN, NEAR, MIXED}
-    sobol = Sobol(2, 5)
-    for start in starts:
-        if start.arm == EVEN:
-            np.testing.assert_array_equal(start.point, sobol.next())

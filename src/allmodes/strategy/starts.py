@@ -181,8 +181,6 @@ def choose_starts(launches: HasStarts, n: int) -> list[Start]:
     usual = SCREENED if search.is_global else EVEN
     compete = len(search.archive) > 0 and launches.launches >= _FIRST_LAUNCHES
     others = [NEAR, MIXED, *([FACE] if search.archive.has_boundary else [])] if compete else []
-    if compete and search.is_global:  # the best points may all lie on one hill
-        others.append(EVEN)
     arms = draw_arms(search.rng, launches.records, [usual, *others], n)
     drawn = arms.tolist()
     for arm, make in ((NEAR, near_modes), (MIXED, mixed), (FACE, on_faces)):
@@ -193,9 +191,7 @@ def choose_starts(launches: HasStarts, n: int) -> list[Start]:
             n -= len(made)
     if usual == EVEN:
         return starts + [Start(launches.sobol.next(), 0.0, EVEN) for _ in range(n)]
-    even = drawn.count(EVEN)
-    starts += [Start(launches.sobol.next(), 0.0, EVEN) for _ in range(even)]
-    for _ in range(n - even):
+    for _ in range(n):
         point = launches.screen.take(search)
         if point is None:
             launches.is_screening = True
