@@ -46,13 +46,13 @@ class Population(Strategy):
     Args:
         search: what all ways of searching share.
         slots: components and probes alive at once.
-        pool_share: of all evaluations, spent on evenly spread points.
+        pool_share: of all evaluations, spent on evenly spread points at least; more of them only take from hops.
         is_endless: go on until the budget is used, also when nothing new turns up.
     """
 
     search: Search
     slots: int = 16
-    pool_share: float = 0.3
+    pool_share: float = 0.1
     is_endless: bool = False
     pool: Pool = field(init=False)
     arms: Arms = field(init=False)
