@@ -36,6 +36,7 @@ class Fake(Strategy):
     runaways: int = 0
     persistence: int = 0
     points_to_screen: np.ndarray | None = None
+    stranded: list = field(default_factory=list)
     is_passive: bool = False
     account: str = "fake"
     given: list = field(default_factory=list)
@@ -194,6 +195,31 @@ def test_what_others_found_is_polished_first():
     launches.given = []
     assert rounds(auto, 1) == [1]
     assert populations.asked == 1
+
+
+@pytest.mark.parametrize(("nowhere", "runaways", "is_even"), [(4, 0, False), (5, 0, True), (5, 1, False)])
+def test_where_most_launches_end_nowhere_turns_are_even(nowhere, runaways, is_even):
+    """However many modes launches found: those that are left are others."""
+    auto, (launches, _) = two()
+    auto.members[0].found, auto.members[0].successes = 1000, 1000.0
+    launches.nowhere, launches.runaways = nowhere, runaways
+    assert sum(rounds(auto, 20)) == (10 if is_even else 0)
+
+
+def test_populations_are_given_the_points_where_launches_got_stuck():
+    search = a_search()
+    auto = Auto(search, Launches(search))
+    for _ in range(200):
+        request = auto.ask()
+        z = request.points
+        told = Evaluation(-np.abs(z[:, 0] - 0.3) - 2.0 * np.abs(z[:, 1] - 0.6), None, None)  # kinks everywhere
+        is_launch = auto.flights[str(request.ticket)][0] == 0
+        auto.tell(told, request.ticket)
+        if is_launch and auto.launches.stranded:
+            break
+    strands = auto.members[1].strategy.strands
+    assert len(strands) == len(auto.launches.stranded) > 0
+    np.testing.assert_allclose(strands.values, -np.abs(strands.points - [0.3, 0.6]) @ [1.0, 2.0])
 
 
 # ---- what it says about the function

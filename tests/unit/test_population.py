@@ -144,3 +144,21 @@ def test_any_dimension(d, maxfev):
 def test_many_dimensions_make_progress():
     population = run(start([(-1, 1)] * 50, 30_000, is_global=True), lambda x: -((x - 0.2) ** 2).sum(axis=1))
     assert population.bands[0].evolution.best_value.max() > population.pool.values.max() / 20
+
+
+def twin_hills(x):
+    """A wide hill, and next to it a narrow one of the same height."""
+    wide, narrow = ((x - [0.5, 0.5]) ** 2).sum(axis=1), ((x - [0.57, 0.5]) ** 2).sum(axis=1)
+    return np.maximum(1.0 - 100.0 * wide, 1.0 - 3000.0 * narrow)
+
+
+def test_components_go_on_from_where_launches_got_stuck():
+    """Next to a mode, where nothing else begins for long."""
+    counts = []
+    for is_told in (False, True):
+        population = start([(0, 1), (0, 1)], 8000, is_global=True)
+        if is_told:
+            stuck = np.array([0.571, 0.501]) + 1e-3 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+            population.strands.add(stuck, twin_hills(stuck))
+        counts.append(len(found(run(population, twin_hills))))
+    assert counts == [1, 2]

@@ -139,6 +139,62 @@ def last_step(value):
     return settling
 
 
+SHARP = 1e7  # curvature of a peak that is far steeper than the function is wide
+
+
+def sharp(z):
+    return 1.0 - 0.5 * SHARP * ((z - 0.5) ** 2).sum(axis=-1)
+
+
+def sharp_step(wrong, scale=1.0):
+    """A launch 3e-5 from a sharp peak whose model is too flat by a share, after its last step."""
+    settling = settled(
+        [(0.5 + 3e-5, 0.5)],
+        values=1.0 - 0.5 * SHARP * 9e-10,
+        gradients=[-SHARP * 3e-5, 0.0],
+        hessians=-SHARP * (1.0 - wrong) * np.eye(2),
+        order=0,
+    )
+    batch, settling.search.scale = settling.batch, scale
+    settling.arrive(0, np.array([0.5 + 3e-5 - 3e-5 / (1.0 - wrong), 0.5]), 3e-5)
+    where = batch.trial[[0]][:, None]
+    settling.told(Phase.FINAL, np.array([0]), where, sharp(where))
+    return settling, float(1.0 - sharp(where)[0, 0])
+
+
+def test_a_last_step_that_stops_short_of_a_tie_is_followed_by_another():
+    """Otherwise the mode would be worse than its equals for ever: later launches that fall into it are stopped."""
+    settling, left = sharp_step(0.1)
+    assert left > settling.search.tie
+    assert Phase(settling.batch.phase[0]) == Phase.SLOPE
+    assert not settling.ends
+    assert settling.batch.value[0] == pytest.approx(1.0 - left, abs=1e-12)
+
+
+def test_a_last_step_that_arrives_is_the_last():
+    settling, left = sharp_step(1e-4)
+    assert left < 1e-3 * settling.search.tie
+    answer(settling, sharp)
+    (end,) = settling.ends
+    assert end.is_new
+
+
+def test_while_the_scale_of_the_function_is_not_known_one_last_step_is_enough():
+    settling, _ = sharp_step(0.1, scale=0.0)
+    assert Phase(settling.batch.phase[0]) != Phase.SLOPE
+
+
+def test_last_steps_come_to_an_end():
+    settling, _ = sharp_step(0.1)
+    settling.batch.iterations[0] = 1000
+    batch = settling.batch
+    batch.gradient[0] = [-SHARP * (batch.point[0, 0] - 0.5), 0.0]
+    settling.told(Phase.FINAL, np.array([0]), np.array([[[0.5, 0.5]]]), np.array([[1.0]]))
+    answer(settling, sharp)
+    (end,) = settling.ends
+    assert end.is_new
+
+
 def test_along_a_crease_a_launch_goes_on():
     settling = settled(order=0)
     settling.arrive(0, np.array(MIDDLE), 0.0)

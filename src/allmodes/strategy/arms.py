@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 
-POOL, BUD, DIFF, HOT, HOP = range(5)
-NAMES = ("pool", "bud", "diff", "reheat", "hop")
-_PRIOR_SUCCESSES = np.array([1.0, 0.3, 0.3, 0.5, 1.0])  # the pool is trusted most before anything is known
+POOL, BUD, DIFF, HOT, HOP, STRAND = range(6)
+NAMES = ("pool", "bud", "diff", "reheat", "hop", "strand")
+_PRIOR_SUCCESSES = np.array([1.0, 0.3, 0.3, 0.5, 1.0, 1.0])  # the pool is trusted most before anything is known
 _PRIOR_EVALUATIONS = 1500.0
 _EXPLORED = 0.1  # share of choices made at random
 _JITTER = 0.01  # breaks ties
@@ -25,7 +25,7 @@ class Arms:
 
     Attributes:
         horizon: evaluations over which the past is forgotten.
-        successes, evaluations: discounted, per arm (5,).
+        successes, evaluations: discounted, per arm (6,).
         total_successes: per arm, not discounted.
     """
 

@@ -30,7 +30,7 @@ _SLOW = (0.55, 0.9)  # shrinkage of Newton steps that says linear convergence: 2
 _STEADY = 0.05
 _EPSILON = 2.2e-16
 _LEVEL_SLOPE = 1e-8  # of the scale of the function over the box: a slope that counts as none
-_PATIENCE = 60  # iterations, plus ten per dimension
+PATIENCE = 60  # iterations, plus ten per dimension
 _REFUSALS = 6  # trial points that are no better, and which share of all they are: the function is hardly smooth there
 REFUSED = 0.4
 
@@ -255,7 +255,7 @@ class Ascents:
         batch.trial[rows] = trial
         batch.phase[rows] = Phase.STEP
         is_lost = (radius < _SMALLEST_RADIUS) | (trial == point).all(axis=1)
-        is_lost |= batch.iterations[rows] > _PATIENCE + 10 * box.d
+        is_lost |= batch.iterations[rows] > PATIENCE + 10 * box.d
         refusals = batch.refusals[rows]
         is_rough = (refusals >= _REFUSALS) & (refusals >= REFUSED * batch.iterations[rows])
         is_lost |= is_rough & ~batch.is_kinked[rows] & ~batch.is_bridge[rows]

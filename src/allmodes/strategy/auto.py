@@ -53,10 +53,11 @@ class Auto(Strategy):
     """Each round goes to the member that has lately found most new modes per evaluation.
 
     Launches begin. Without derivatives populations stand by: they are slower on smooth functions, and go on where
-    differences of values say nothing. With derivatives they join when most launches end nowhere. When only the best
-    modes count and every launch finds another mode, annealing joins: it sees the funnels that many small traps lie on.
-    Modes that populations find are polished by launches; in a black-box search that is all that launches do. An
-    exhaustive search for the best modes ends only when all members have nothing left to try.
+    differences of values say nothing. With derivatives they join when most launches end nowhere. Either way they are
+    given the points where launches got stuck, and where most do turns are even. When only the best modes count and
+    every launch finds another mode, annealing joins: it sees the funnels that many small traps lie on. Modes that
+    populations find are polished by launches; in a black-box search that is all that launches do. An exhaustive search
+    for the best modes ends only when all members have nothing left to try.
 
     Attributes:
         populations, annealing: their places among the members, or -1.
@@ -141,8 +142,11 @@ class Auto(Strategy):
         is_owed = turn > 0 < self.search.order and self.members[turn].spent < _TRIAL * self.members[0].spent
         if is_owed and not self.members[turn].strategy.ending:
             return turn
-        rates = [0.0 if member.strategy.ending else member.rate(d) for member in self.members]
-        return rates.index(max(rates))
+        # where most launches end nowhere what they found says little about what is left: turns are even
+        is_even = self.is_rough and not self.launches.runaways
+        going = [(place, member) for place, member in enumerate(self.members) if not member.strategy.ending]
+        rates = {place: 1.0 / (1.0 + member.spent) if is_even else member.rate(d) for place, member in going}
+        return max(rates, key=lambda place: rates[place], default=0)
 
     def withdraw(self, ticket: int) -> None:
         turn, _ = self.flights.pop(str(ticket), (0, 0))
@@ -153,11 +157,9 @@ class Auto(Strategy):
         archive, search, member = self.search.archive, self.search, self.members[turn]
         known = len(archive)
         screened = self.launches.screened(ticket) if turn == 0 else None
-        if screened is not None:  # even points serve populations, too
-            for other in self.members[1:]:
-                if isinstance(other.strategy, Population):
-                    other.strategy.add_points(screened, np.asarray(evaluation.value))
         member.strategy.tell(evaluation, ticket)
+        if turn == 0:
+            self._hand_over(screened, np.asarray(evaluation.value))
         if isinstance(member.strategy, Population):
             self.launches.given += [Start(point, _POLISH, GIVEN) for point in archive.means[known:]]
         new = archive.values[known:]
@@ -167,6 +169,15 @@ class Auto(Strategy):
         member.evaluations = member.evaluations * fade + asked
         member.found += count
         member.spent += asked
+
+    def _hand_over(self, screened: NDArray[np.float64] | None, values: NDArray[np.float64]) -> None:
+        """Even points serve populations, too, and so do the points where launches got stuck."""
+        rows, batch = self.launches.stranded, self.launches.batch
+        for member in self.members[1:]:
+            if isinstance(member.strategy, Population) and screened is not None:
+                member.strategy.add_points(screened, values)
+            elif isinstance(member.strategy, Population) and rows:
+                member.strategy.strands.add(batch.point[rows], batch.value[rows])
 
     def add_points(self, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         for member in self.members:

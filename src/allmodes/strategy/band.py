@@ -199,7 +199,7 @@ class Band:
             return moved
         modes, distance = self._nearest(search.box.reflect(evolution.mean[moved]))
         arm, age = evolution.arm[moved], evolution.age[moved]
-        limit = np.array([_STOP_SHARE * radius, 0.0, 0.0, _STOP_SHARE * radius, _HOP_STOP])  # per arm
+        limit = np.array([_STOP_SHARE * radius, 0.0, 0.0, _STOP_SHARE * radius, _HOP_STOP, 0.0])  # per arm
         is_stopped = (distance < limit[arm]) & (age >= _FIRST_STOP)
         is_over[moved[is_stopped]] = True
         for mode in modes[is_stopped]:

@@ -55,7 +55,8 @@ class Launches(Strategy):
             where the function is not smooth.
         records: what each kind of start has brought.
         launches: how many have ended, `since_new` how many since the last new mode, `nowhere` how many in no mode,
-            `lost` how many of these from evenly spread starts, `runaways` how many left for infinity.
+            `lost` how many of these from evenly spread starts, `runaways` how many left for infinity; `stranded`, rows
+            of those that ended nowhere in the round last told.
         screen: points to choose starts from when only the best modes count; `barren`, screenings without a new mode.
         overlap: how rounds may overlap: "none", "lanes", or "each" launch in a round of its own.
         flights: rounds that are not told, in the order of asking; `asked`, how many were asked for.
@@ -86,6 +87,7 @@ class Launches(Strategy):
     overlap: str = "none"
     flights: list[Flight] = field(default_factory=list)
     asked: int = 0
+    stranded: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         d = self.search.box.d
@@ -244,6 +246,7 @@ class Launches(Strategy):
             else:
                 mode = LOST if batch.iterations[k] else FAILED
                 settling.ends.append(End(k, int(batch.arm[k]), int(batch.cost[k]), mode))
+        self.stranded = [end.row for end in settling.ends if end.mode == LOST and end.row >= 0]
         for end in settling.ends:
             self._over(end)
         gone = {end.row for end in settling.ends if end.row >= 0}.union(settling.parked)
@@ -291,18 +294,16 @@ class Launches(Strategy):
 
     @property
     def ending(self) -> str:
-        archive = self.search.archive
+        archive, is_early = self.search.archive, self.search.nfev - self.last_new < self.persistence
         if self.runaways >= _RUNAWAYS and self.runaways > 0.5 * self.launches and not len(archive):
             return f"{self.runaways} of {self.launches} launches ran away without end"
         if self.search.is_global:
-            if self.barren <= _BARREN or self.search.nfev - self.last_new < self.persistence:
+            if is_early or self.barren <= _BARREN:
                 return ""
             return f"{self.barren} screenings in a row found no new mode"
         if self.launches < self.patience or (archive.hits == 1).sum() >= _RARE * self.launches:
             return ""
-        if self.since_new < max(self.patience, _MODES * len(archive)):
-            return ""
-        if self.search.nfev - self.last_new < self.persistence:
+        if is_early or self.since_new < max(self.patience, _MODES * len(archive)):
             return ""
         if self.batch.rows and self.batch.number[self.batch.rows].min() <= self.awaited:
             return ""  # of many that began together the quick ones say little about the others

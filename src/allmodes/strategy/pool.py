@@ -24,7 +24,7 @@ _MOST_LOCAL = 5  # dimensions up to which neighbours say something about a point
 _MOST_POINTS = 2**17  # kept: the oldest are forgotten, for memory must not grow with the number of evaluations
 _BLOCK = 512  # rows of distances at a time: 12 MB
 _WIDEST_START = 0.1  # standard deviation of a launched component
-_START_SHARE = 0.5  # of the distance to the nearest better start, per root of d
+START_SHARE = 0.5  # of the distance to the nearest better start, per root of d
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class Pool:
         self.round += 1
         self.queue = chosen
         self.is_open = np.ones(len(chosen), np.bool_)
-        self.spreads = np.minimum(_WIDEST_START, _START_SHARE * apart / np.sqrt(self.box.d))
+        self.spreads = np.minimum(_WIDEST_START, START_SHARE * apart / np.sqrt(self.box.d))
         self.exclude(known)
 
     def _forget(self) -> None:
@@ -106,10 +106,10 @@ class Pool:
         if not len(known) or not len(places):
             return
         limit = self.radius * np.sqrt(self.box.d)
-        tree = cKDTree(self._embed(known)) if len(known) > 1 else None
-        points = self._embed(self.points[self.queue[places]])
+        tree = cKDTree(embed(self.box, known)) if len(known) > 1 else None
+        points = embed(self.box, self.points[self.queue[places]])
         if tree is None:
-            difference = points - self._embed(known)
+            difference = points - embed(self.box, known)
             distance = np.sqrt(np.einsum("nd,nd->n", difference, difference))
         else:
             distance, _ = tree.query(points, distance_upper_bound=limit)
@@ -132,7 +132,7 @@ class Pool:
         d = self.box.d
         is_wanted = ~self.is_used & (self.values > -np.inf)
         if d <= _MOST_LOCAL and len(self) > 1:
-            points = self._embed(self.points)
+            points = embed(self.box, self.points)
             neighbours = min(2 * d + 2, len(self) - 1)
             _, near = cKDTree(points).query(points, k=neighbours + 1)
             is_wanted &= ~(self.values[near] > self.values[:, None]).any(axis=1)
@@ -141,7 +141,7 @@ class Pool:
 
     def _nearest_better(self, chosen: NDArray[np.intp]) -> Floats:
         """Distance of each chosen point, best first, to the nearest one before it."""
-        points = self._embed(self.points[chosen])
+        points = embed(self.box, self.points[chosen])
         apart = np.full(len(chosen), 2 * np.sqrt(self.box.d))  # the best has none: as far as it gets
         for begin in range(0, len(chosen), _BLOCK):
             end = min(begin + _BLOCK, len(chosen))
@@ -151,11 +151,12 @@ class Pool:
             apart[begin:end] = np.minimum(apart[begin:end], distance.min(axis=1))
         return apart
 
-    def _embed(self, points: Floats) -> Floats:
-        """Points among which straight distances are right: periodic coordinates become circles of length one."""
-        places = self.box.periodic_unit
-        if not places.size:
-            return points
-        angle = 2 * np.pi * points[:, places]
-        rest = np.delete(points, places, axis=1)
-        return np.concatenate([rest, np.cos(angle) / (2 * np.pi), np.sin(angle) / (2 * np.pi)], axis=1)
+
+def embed(box: Box, points: Floats) -> Floats:
+    """Points among which straight distances are right: periodic coordinates become circles of length one."""
+    places = box.periodic_unit
+    if not places.size:
+        return points
+    angle = 2 * np.pi * points[:, places]
+    rest = np.delete(points, places, axis=1)
+    return np.concatenate([rest, np.cos(angle) / (2 * np.pi), np.sin(angle) / (2 * np.pi)], axis=1)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.storage import stored
 from allmodes.strategy import probes
-from allmodes.strategy.arms import BUD, DIFF, HOP, HOT, POOL, Arms
+from allmodes.strategy.arms import BUD, DIFF, HOP, HOT, POOL, STRAND, Arms
 from allmodes.strategy.band import Band, Cool
 from allmodes.strategy.evolution import population_size
 from allmodes.strategy.funnels import APART, Funnels
 from allmodes.strategy.optimality import counted
 from allmodes.strategy.pool import CYCLE, Pool
 from allmodes.strategy.search import Search
+from allmodes.strategy.strands import Strands
 from allmodes.strategy.strategy import Request, Strategy
 
 _HORIZON = 0.05  # share of the budget over which the bandit forgets
@@ -45,18 +46,19 @@ class Population(Strategy):
     Args:
         search: what all ways of searching share.
         slots: components and probes alive at once.
-        pool_share: of all evaluations, spent on evenly spread points.
+        pool_share: of all evaluations, spent on evenly spread points at least; more of them only take from hops.
         is_endless: go on until the budget is used, also when nothing new turns up.
     """
 
     search: Search
     slots: int = 16
-    pool_share: float = 0.3
+    pool_share: float = 0.1
     is_endless: bool = False
     pool: Pool = field(init=False)
     arms: Arms = field(init=False)
     bands: list[Band] = field(init=False)
     funnels: Funnels = field(init=False)
+    strands: Strands = field(init=False)
     pending: list[probes.Probe] = field(default_factory=list)
     rays: Floats = field(default_factory=lambda: np.zeros(0))
     buds: Floats = field(default_factory=lambda: np.zeros(0))
@@ -72,6 +74,7 @@ class Population(Strategy):
         d = self.search.box.d
         size = population_size(d)
         self.pool, self.funnels = Pool(self.search.box), Funnels(self.search.box)
+        self.strands = Strands(self.search.box)
         self.arms = Arms(_HORIZON * self.search.maxfev)
         self.bands = [Band(self.search, d, size), Band(self.search, d, _HOT_FACTOR * size)]
         self.cool_points, self.asked = np.zeros((0, d)), np.zeros((0, d))
@@ -147,6 +150,9 @@ class Population(Strategy):
                 point, spread, target, funnel = self.funnels.hop(self.search.rng, self.search.archive.best)
                 band.evolution.add(point, spread, HOP, target, funnel)
                 continue
+            if arm == STRAND:
+                self._launch_strand(good)
+                continue
             probe = self._probe(arm, good) if arm != POOL else None
             if probe is not None:
                 self.pending.append(probe)
@@ -157,12 +163,21 @@ class Population(Strategy):
             band.evolution.add(start[0], start[1], POOL)
         return np.zeros((0, self.search.box.d))
 
+    def _launch_strand(self, good: NDArray[np.intp]) -> None:
+        """Launch where a launch with slopes got stuck."""
+        archive = self.search.archive
+        start = self.strands.take(archive.means[good], archive.values[good])
+        if start is not None:
+            self.bands[0].evolution.add(start[0], start[1], STRAND)
+
     def _open_arms(self, modes: int) -> list[int]:
         arms = [POOL]
         if modes >= _FEWEST_MODES:
             arms += [BUD, DIFF]
         if len(self.funnels):
             arms.append(HOP)
+        if self.strands.is_open:
+            arms.append(STRAND)
         return arms
 
     def _probe(self, arm: int, good: NDArray[np.intp]) -> probes.Probe | None:

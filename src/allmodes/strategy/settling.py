@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.storage import stored
-from allmodes.strategy.ascents import LAST_STEP
+from allmodes.strategy.ascents import LAST_STEP, PATIENCE
 from allmodes.strategy.batch import Phase
 from allmodes.strategy.bridges import Bridges
 from allmodes.strategy.ends import KINDS, LOST, End
@@ -28,6 +28,7 @@ _CLEAR = 1e3  # and over what means nothing: farther away the function may be an
 _CLOSER = 0.25  # length of the closer check over that of the other
 _CHECK_STEPS = (1e-5, 1e-2)  # of the box
 _SEEN = 0.5  # of the fall that the model predicts along this direction: where less is seen the model is out of date
+_TIED = 0.03  # of a tie: what the last step may leave to be gained
 _BETWEEN = np.arange(1, 6) / 6.0  # where the way to another mode is probed
 _CLOSE = 0.01  # modes closer than this are told apart by values between them
 
@@ -108,11 +109,33 @@ class Settling(Bridges):
         if not values[0] >= batch.value[k] - self._slack(k):  # the model is wrong: a kink
             self.ends_at(k, LOST)
             return
+        if self._is_short(k, where[0], float(values[0])):
+            batch.came_from[k], batch.old_gradient[k] = batch.point[k], batch.gradient[k]
+            batch.point[k], batch.value[k], batch.phase[k] = where[0], values[0], Phase.SLOPE
+            batch.iterations[k] += 1
+            return
         if values[0] >= batch.value[k]:
             slope = batch.gradient[k] + batch.hessian[k] @ (where[0] - batch.point[k])
             batch.gradient[k] = np.where(is_held(self.search.box, where[0], slope), slope, 0.0)
             batch.point[k], batch.value[k] = where[0], values[0]
         self._settle(k)
+
+    def _is_short(self, k: int, where: Array, value: float) -> bool:
+        """Whether the last step has ended so far below the top that the mode would not tie with its equals.
+
+        A model that is wrong by a share q misses the rise by q of it, and leaves q^2 of it to be gained.
+        """
+        batch = self.batch
+        rise, predicted = value - batch.value[k], self._predicted(k, where)
+        miss = abs(rise - predicted)
+        if not (rise > 0.0 and self.search.scale > 0.0 and batch.iterations[k] <= PATIENCE + 10 * self.search.box.d):
+            return False
+        return bool(miss**2 > max(_TIED * self.search.tie, self._slack(k)) * max(miss, predicted))
+
+    def _predicted(self, k: int, where: Array) -> float:
+        """How much higher the model is at a point."""
+        s = where - self.batch.point[k]
+        return float(self.batch.gradient[k] @ s + 0.5 * s @ self.batch.hessian[k] @ s)
 
     def _told_check(self, k: int, where: Array, values: Array) -> None:
         """Differences along the axes may take a crease for a top; along the crease the function goes on rising.
