@@ -105,7 +105,7 @@ class Batch:
             `is_steepest`, whether it is the steepest way.
         steep: the slope where it met the first kink; `home`, `home_value`, `curve`, a top, and how curved it seems;
             `drop` and `aside`, how much lower and how far away it was put, in one of the directions `sides`; `returns`,
-            how often it came back; `is_peak`, whether the top falls to all sides like a cone.
+            how often it came back.
         is_bridge: whether it was launched to see if two level points are connected; then `along` is the direction from
             one to the other, in which it does not move.
     """
@@ -161,7 +161,6 @@ class Batch:
     is_measured = _Part[np.bool_]("flags")
     is_kinked = _Part[np.bool_]("flags")
     is_steepest = _Part[np.bool_]("flags")
-    is_peak = _Part[np.bool_]("flags")
     is_doubtful = _Part[np.bool_]("flags")
     is_bridge = _Part[np.bool_]("flags")
 

@@ -26,7 +26,7 @@ _MATTERS = 10.0  # differences of values, over those that mean nothing
 _SMOOTH = 1e-3  # of the slope at first: less is left at a smooth top
 _ASIDE = 0.01  # of the box: how far away a launch is put to see whether it comes back
 _LESS = 0.1  # of that, when it has ended elsewhere at the same height
-_RETURNS = 3  # how often it must come back, from sides at right angles; once to a peak
+_RETURNS = 3  # how often it must come back, from sides at right angles
 _BACK = 0.1  # of the way aside: how near it must come
 _LEVEL = 0.5  # the same where it is as high as before: farther away the ground is level
 _REGAINED = 0.01  # of the fall aside: what may be missing then, and what its last step may have brought
@@ -146,7 +146,7 @@ class Kinks(Lines):
             elif seen.rise is not None:  # a saddle along the crease
                 self._restart(k, batch.point[k] + _ASIDE * seen.rise)
             else:
-                batch.curve[k], batch.is_peak[k], batch.phase[k] = seen.curve, seen.is_peak, Phase.NUDGE
+                batch.curve[k], batch.phase[k] = seen.curve, Phase.NUDGE
                 batch.trial[k] = np.clip(batch.point[k] + seen.top, search.box.lower_unit, search.box.upper_unit)
 
     def _told_nudge(self, rows: Rows, points: Array, told: Evaluation) -> None:
@@ -271,7 +271,7 @@ class Kinks(Lines):
         if gain < 0.0:
             batch.point[k], batch.value[k] = batch.home[k], batch.home_value[k]
         batch.returns[k] += 1
-        if is_back and batch.returns[k] < (1 if batch.is_peak[k] else min(_RETURNS, search.box.d)):
+        if is_back and batch.returns[k] < min(_RETURNS, search.box.d):
             batch.stage[k] = ARRIVED
             batch.home[k], batch.home_value[k] = batch.point[k], batch.value[k]
             self._go_aside(k)

@@ -25,7 +25,6 @@ class Relief(NamedTuple):
 
     Attributes:
         is_smooth: whether it is a top like any other.
-        is_peak: whether the function falls to all sides without being smooth along any.
         is_cusp: whether the function is steeper the nearer: nothing tells it from other points of its crease then.
         rise: a direction (d,) along the crease in which the function is curved upward, or None.
         curve: the Hessian (d, d) of a parabola that is as wide as the top down to the height of the surroundings.
@@ -33,7 +32,6 @@ class Relief(NamedTuple):
     """
 
     is_smooth: bool
-    is_peak: bool
     is_cusp: bool
     rise: Array | None
     curve: Array
@@ -72,14 +70,14 @@ def relief(point: Array, value: float, axes: Array, where: Array, values: Array,
     curve = -(axes.T * np.maximum(curves, _TINY)) @ axes
     is_cusp = bool(((far < _CUSP * near) & (near > slack)).any())
     if not is_smooth.any():
-        return Relief(False, bool((np.nan_to_num(fall, nan=np.inf) > slack).all()), is_cusp, None, curve, np.zeros(d))
+        return Relief(False, is_cusp, None, curve, np.zeros(d))
     g, H = _parabola(falls[0][:, is_smooth], fall[4 * d :], is_smooth)
     eigenvalues, vectors = np.linalg.eigh(H)
     along = vectors.T @ axes[is_smooth]
     rise = along[-1] if 0.5 * eigenvalues[-1] * AROUND**2 > 10.0 * slack else None
     steps = g @ vectors / np.maximum(np.abs(eigenvalues), _TINY)
     top = np.clip(steps, -_FARTHEST, _FARTHEST) @ along
-    return Relief(bool(is_smooth.all()), False, is_cusp, rise, curve, top)
+    return Relief(bool(is_smooth.all()), is_cusp, rise, curve, top)
 
 
 def _mean(falls: Array) -> Array:
