@@ -3,6 +3,7 @@
     python benchmarks/overhead.py
 
 Time inside the user's functions is measured and taken out. Timings are noisy: the best of several runs is printed.
+SciPy's local optimisers from random starts, in the same run, tell what such a share is worth on this machine.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from scipy.optimize import minimize
+
 from all_modes import commit
 from allmodes import find_maxima
 from allmodes.problems import Problem, himmelblau, random_mixture, rastrigin_funnels, styblinski_tang
@@ -19,6 +22,7 @@ from allmodes.problems import Problem, himmelblau, random_mixture, rastrigin_fun
 BUDGET = 50_000
 SLOW_BUDGETS = (2_000, 10_000)
 REPEATS = 3
+SCIPY_STARTS = 100
 _WITHOUT_END = 10**9
 
 
@@ -51,6 +55,24 @@ def overhead(problem: Problem, order: int, budget: int, least: float, **settings
     return total - sum(function.seconds for function in functions), total, result.nfev
 
 
+def scipy_overhead(problem: Problem, method: str, order: int) -> float:
+    """Seconds for each evaluation that a local optimiser of SciPy takes beside the function's own."""
+    objective, rng = problem.objective, np.random.default_rng(0)
+    lower, upper = np.array(problem.bounds, dtype=float).T
+    functions = [
+        Timed(lambda x: -float(objective.fun(x[None])[0])),
+        Timed(lambda x: -objective.jac(x[None])[0]),
+        Timed(lambda x: -objective.hess(x[None])[0]),
+    ]
+    given: dict[str, Any] = dict(zip(("jac", "hess")[:order], functions[1 : 1 + order], strict=True))
+    if method == "L-BFGS-B":
+        given["bounds"] = problem.bounds
+    evaluations, began = 0, time.perf_counter()
+    for _ in range(SCIPY_STARTS):
+        evaluations += minimize(functions[0], rng.uniform(lower, upper), method=method, **given).nfev
+    return (time.perf_counter() - began - sum(function.seconds for function in functions)) / evaluations
+
+
 def main() -> None:
     cases: list[tuple[Problem, int, dict[str, Any]]] = [
         (himmelblau(), 0, {}),
@@ -76,6 +98,10 @@ def main() -> None:
         cells = " | ".join(f"{100 * own / total:.1f} %" for own, total, _ in slow)
         name = f"{problem.name}{', black-box' if settings else ''}"
         print(f"| {name} | {order} | {1e6 * quick:.1f} | {cells} |", flush=True)
+    print("\n| SciPy, Himmelblau | derivatives | us per evaluation | share at 1 ms |\n| --- | --- | --- | --- |")
+    for method, order in (("L-BFGS-B", 0), ("L-BFGS-B", 1), ("trust-exact", 2)):
+        own = min(scipy_overhead(himmelblau(), method, order) for _ in range(REPEATS))
+        print(f"| {method} | {order} | {1e6 * own:.1f} | {100 * own / (own + 1e-3):.1f} % |", flush=True)
 
 
 if __name__ == "__main__":

@@ -61,8 +61,8 @@ def test_rows_that_are_not_in_use_have_no_arm(batch):
 def test_parts_are_views_that_do_not_overlap(batch):
     (row,) = opened(batch, [(0.5, 0.5)])
     names = ("value", "gradient", "hessian", "point", "trial", "came_from", "old_gradient", "along", "radius",
-             "distance", "shrinkage", "way", "home", "curve", "sides", "slope", "base", "length", "low", "high", "steep",
-             "home_value", "drop", "aside")  # fmt: skip
+             "distance", "shrinkage", "way", "home", "curve", "sides", "slope", "base", "length", "low", "high",
+             "steep", "home_value", "drop", "aside")  # fmt: skip
     for i, name in enumerate(names):
         getattr(batch, name)[row] = i
     assert [getattr(batch, name)[row].flat[0] for name in names] == list(range(len(names)))
