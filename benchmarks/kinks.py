@@ -61,6 +61,11 @@ def _wall(x: Floats) -> Floats:
     return (a * a + b - 11.0) ** 2 + (a + b * b - 7.0) ** 2 + 60.0 * np.maximum(0.0, a + b - 1.0)
 
 
+def _lowest(function: Callable[[Floats], Any], start: list[float]) -> Floats:
+    given: dict[str, Any] = {"method": "BFGS", "tol": 1e-12}
+    return np.asarray(minimize(function, np.array(start), **given).x)
+
+
 WELLS = np.array([[-2.0, -2.0], [2.0, 2.0], [-2.0, 2.0], [2.0, -2.0], [0.0, 0.0], [3.5, 0.0]])
 
 
@@ -70,8 +75,8 @@ def problems() -> list[Kinked]:
     half = 0.5 * np.pi
     smooth = [brentq(lambda x: 4.0 * x * (x * x - 1.0) + 0.2, *ends) for ends in ((-1.2, -0.9), (0.8, 1.1))]
     squares = np.array([[s, -s, *rest] for s in (-1.0, 1.0) for rest in _grid(smooth, 3)])
-    active = minimize(lambda u: _lasso(np.array([u[0], 0.0, u[1]])), [0.7, -0.2], method="BFGS", tol=1e-12).x
-    along = minimize(lambda u: _wall(np.array([u[0], 1.0 - u[0]])), [3.4], method="BFGS", tol=1e-12).x[0]
+    active = _lowest(lambda u: _lasso(np.array([u[0], 0.0, u[1]])), [0.7, -0.2])
+    along = _lowest(lambda u: _wall(np.array([u[0], 1.0 - u[0]])), [3.4])[0]
     wall = np.array([[-2.805118, 3.131313], [-3.779310, -3.283186], [along, 1.0 - along]])
     return [
         Kinked("cone", lambda x: np.sqrt(((x - 0.3) ** 2).sum(axis=-1)), (-2, 2), np.full((1, 2), 0.3)),
@@ -115,11 +120,13 @@ def multistart(method: str) -> Callable[[Kinked, int], Search]:
 
     def run(problem: Kinked, seed: int) -> Search:
         search, d = Search(problem), problem.minima.shape[1]
-        rng, bounds = np.random.default_rng(seed), [problem.bounds] * d
-        options = {"xatol": 1e-6, "fatol": 1e-9} if method == "Nelder-Mead" else {}
+        rng = np.random.default_rng(seed)
+        given: dict[str, Any] = {"method": method, "bounds": [problem.bounds] * d}
+        if method == "Nelder-Mead":
+            given["options"] = {"xatol": 1e-6, "fatol": 1e-9}
         while search.evaluations < BUDGET and not np.isfinite(search.found_at).all():
-            start = rng.uniform(*problem.bounds, d)
-            end = minimize(search.fun, start, method=method, bounds=bounds, options=options)
+            start = np.asarray(rng.uniform(*problem.bounds, size=d))
+            end = minimize(search.fun, start, **given)
             if search.evaluations <= BUDGET:
                 search.note(end.x, search.evaluations)
         return search

@@ -12,7 +12,6 @@ import time
 from typing import Any
 
 import numpy as np
-
 from scipy.optimize import minimize
 
 from all_modes import commit
@@ -57,7 +56,8 @@ def overhead(problem: Problem, order: int, budget: int, least: float, **settings
 
 def scipy_overhead(problem: Problem, method: str, order: int) -> float:
     """Seconds for each evaluation that a local optimiser of SciPy takes beside the function's own."""
-    objective, rng = problem.objective, np.random.default_rng(0)
+    objective: Any = problem.objective
+    rng = np.random.default_rng(0)
     lower, upper = np.array(problem.bounds, dtype=float).T
     functions = [
         Timed(lambda x: -float(objective.fun(x[None])[0])),
@@ -65,11 +65,10 @@ def scipy_overhead(problem: Problem, method: str, order: int) -> float:
         Timed(lambda x: -objective.hess(x[None])[0]),
     ]
     given: dict[str, Any] = dict(zip(("jac", "hess")[:order], functions[1 : 1 + order], strict=True))
-    if method == "L-BFGS-B":
-        given["bounds"] = problem.bounds
+    given |= {"method": method} | ({"bounds": problem.bounds} if method == "L-BFGS-B" else {})
     evaluations, began = 0, time.perf_counter()
     for _ in range(SCIPY_STARTS):
-        evaluations += minimize(functions[0], rng.uniform(lower, upper), method=method, **given).nfev
+        evaluations += minimize(functions[0], rng.uniform(lower, upper), **given).nfev
     return (time.perf_counter() - began - sum(function.seconds for function in functions)) / evaluations
 
 
