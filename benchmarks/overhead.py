@@ -1,6 +1,7 @@
 """What the solver itself costs: microseconds per evaluation, and its share when an evaluation takes a millisecond.
 
     python benchmarks/overhead.py
+    python benchmarks/overhead.py --slow 50000
 
 Time inside the user's functions is measured and taken out. Timings are noisy: the best of several runs is printed.
 SciPy's local optimisers from random starts, in the same run, tell what such a share is worth on this machine.
@@ -8,7 +9,9 @@ SciPy's local optimisers from random starts, in the same run, tell what such a s
 
 from __future__ import annotations
 
+import argparse
 import time
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -74,6 +77,11 @@ def scipy_overhead(problem: Problem, method: str, order: int, least: float, star
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="What the solver itself costs.")
+    parser.add_argument(
+        "--slow", type=int, nargs="*", help="evaluations of a millisecond each; nothing else is measured"
+    )
+    slow_budgets = parser.parse_args().slow
     cases: list[tuple[Problem, int, dict[str, Any]]] = [
         (himmelblau(), 0, {}),
         (himmelblau(), 2, {}),
@@ -86,6 +94,12 @@ def main() -> None:
         (rastrigin_funnels(2), 0, {"method": "black-box"}),
         (random_mixture(5, 20, 0.7), 0, {"method": "black-box"}),
     ]
+    if slow_budgets:
+        print(f"commit {commit()}, one run each\n")
+        for (problem, order, settings), budget in product(cases, slow_budgets):
+            own, total, n = overhead(problem, order, budget, 1e-3, **settings)
+            print(f"{problem.name}, {settings or order}: {100 * own / total:.1f} % of {total:.1f} s, {n}", flush=True)
+        return
     print(f"commit {commit()}, best of {REPEATS}\n")
     shares = " | ".join(f"share at 1 ms ({budget})" for budget in SLOW_BUDGETS)
     print(f"| problem | derivatives | us per evaluation ({BUDGET}) | {shares} |")
