@@ -205,7 +205,7 @@ class Kinks(Lines):
             aside = self.search.rng.standard_normal(self.search.box.d)
             self._restart(k, batch.point[k] + AROUND * aside)
             return
-        batch.stage[k] = ARRIVED
+        batch.stage[k], batch.curve[k] = ARRIVED, 0.0  # what is known of another top does not count here
         if not self._compares(k):
             batch.phase[k] = Phase.PROBE
 
