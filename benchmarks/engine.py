@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import Algorithm, Objective, anneal, presets, problems, schedules
-from allmodes.engine.jax_driver import JaxProgram
-from allmodes.engine.plan import make_plan
-from allmodes.engine.progress import ProgressLine
-from allmodes.mixture import Mixture, log_density
-from allmodes.mixture.covariances import Fixed, Full
-from allmodes.mixture.mixture import LARGEST_TEMPORARY
+from allmodes.nva.engine.jax_driver import JaxProgram
+from allmodes.nva.engine.plan import make_plan
+from allmodes.nva.engine.progress import ProgressLine
+from allmodes.nva.mixture import Mixture, log_density
+from allmodes.nva.mixture.covariances import Fixed, Full
+from allmodes.nva.mixture.mixture import LARGEST_TEMPORARY
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "golden"))
 import transcript  # type: ignore[import-not-found]

@@ -56,8 +56,9 @@ PAGES = (
     ),
     Page(
         "parts", "Parts", "What algorithms are made of. [Add a part](../extending.md) shows how to write one.",
-        ("allmodes.families", "allmodes.mixture.families.exponential_family.ExponentialFamily", "allmodes.covariances",
-         "allmodes.mixture.covariances.elementwise.Elementwise", "allmodes.estimators", "allmodes.proposals",
+        ("allmodes.families", "allmodes.nva.mixture.families.exponential_family.ExponentialFamily",
+         "allmodes.covariances",
+         "allmodes.nva.mixture.covariances.elementwise.Elementwise", "allmodes.estimators", "allmodes.proposals",
          "allmodes.utilities", "allmodes.control_variates", "allmodes.updates"),
     ),
     Page(

@@ -3,7 +3,9 @@
 from importlib.metadata import version as _version
 
 from allmodes import baselines, problems
-from allmodes.annealing import (
+from allmodes.finder import ModeFinder
+from allmodes.finding import find_maxima, find_minima
+from allmodes.nva.annealing import (
     Algorithm,
     control_variates,
     estimators,
@@ -13,10 +15,8 @@ from allmodes.annealing import (
     updates,
     utilities,
 )
-from allmodes.engine import Run, Runs, Trace, anneal
-from allmodes.finder import ModeFinder
-from allmodes.finding import find_maxima, find_minima
-from allmodes.mixture import covariances, families
+from allmodes.nva.engine import Run, Runs, Trace, anneal
+from allmodes.nva.mixture import covariances, families
 from allmodes.objective import Objective
 from allmodes.result import Mode, Result
 from allmodes.status import Status

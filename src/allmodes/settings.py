@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.annealing.algorithm import Algorithm
 from allmodes.checks import number, whole_number
+from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
 from allmodes.storage import stored

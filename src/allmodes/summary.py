@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from allmodes import storage
 from allmodes.known import Known
-from allmodes.mixture.covariances import Factors, Full
-from allmodes.mixture.families.gaussian import GaussianComponents
-from allmodes.mixture.mixture import Mixture
 from allmodes.modes import coverage, laplace
+from allmodes.nva.mixture.covariances import Factors, Full
+from allmodes.nva.mixture.families.gaussian import GaussianComponents
+from allmodes.nva.mixture.mixture import Mixture
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
 from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of

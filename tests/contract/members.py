@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.annealing import Algorithm
-from allmodes.annealing.control_variates import ControlVariate
-from allmodes.annealing.estimators import Estimator
-from allmodes.annealing.proposals import Proposal
-from allmodes.annealing.schedules import Schedule
-from allmodes.annealing.utilities import Utility
-from allmodes.mixture.covariances import Covariance
-from allmodes.mixture.families import Family
+from allmodes.nva.annealing import Algorithm
+from allmodes.nva.annealing.control_variates import ControlVariate
+from allmodes.nva.annealing.estimators import Estimator
+from allmodes.nva.annealing.proposals import Proposal
+from allmodes.nva.annealing.schedules import Schedule
+from allmodes.nva.annealing.utilities import Utility
+from allmodes.nva.mixture.covariances import Covariance
+from allmodes.nva.mixture.families import Family
 
 
 def modules(root: str) -> Iterator[ModuleType]:
@@ -44,42 +44,42 @@ def members(root: str, base: type) -> list[Any]:
 
 
 def covariances() -> list[Covariance]:
-    return members("allmodes.mixture.covariances", Covariance)
+    return members("allmodes.nva.mixture.covariances", Covariance)
 
 
 def families() -> list[Family]:
-    return members("allmodes.mixture.families", Family)
+    return members("allmodes.nva.mixture.families", Family)
 
 
 def estimators() -> list[Estimator]:
-    return members("allmodes.annealing.estimators", Estimator)
+    return members("allmodes.nva.annealing.estimators", Estimator)
 
 
 def schedules() -> list[Schedule]:
-    return members("allmodes.annealing.schedules", Schedule)
+    return members("allmodes.nva.annealing.schedules", Schedule)
 
 
 def utilities() -> list[Utility]:
-    return members("allmodes.annealing.utilities", Utility)
+    return members("allmodes.nva.annealing.utilities", Utility)
 
 
 def proposals() -> list[Proposal]:
-    return members("allmodes.annealing.proposals", Proposal)
+    return members("allmodes.nva.annealing.proposals", Proposal)
 
 
 def control_variates() -> list[ControlVariate]:
-    return members("allmodes.annealing.control_variates", ControlVariate)
+    return members("allmodes.nva.annealing.control_variates", ControlVariate)
 
 
 def rules() -> list[Any]:
     """Update rules have no base class: whatever has the two methods is one."""
-    found = own_classes("allmodes.annealing.updates")
+    found = own_classes("allmodes.nva.annealing.updates")
     return [rule() for rule in found if hasattr(rule, "precision_change") and hasattr(rule, "retract")]
 
 
 def presets() -> list[Callable[..., Algorithm]]:
     """The public functions of the presets module."""
-    (module,) = modules("allmodes.annealing.presets")
+    (module,) = modules("allmodes.nva.annealing.presets")
     return [
         given
         for name, given in vars(module).items()

@@ -5,7 +5,7 @@ import members
 import numpy as np
 import pytest
 
-from allmodes.annealing.updates import ImprovedBLR
+from allmodes.nva.annealing.updates import ImprovedBLR
 
 STRUCTURES = members.covariances()
 SIZES = [(K, d) for K in (1, 3) for d in (1, 2, 5)]

@@ -6,13 +6,13 @@ import members
 import numpy as np
 import pytest
 
-from allmodes.annealing import Algorithm
-from allmodes.annealing.updates import ImprovedBLR
 from allmodes.arrays import leaves, map_leaves
-from allmodes.mixture.covariances import Fixed
-from allmodes.mixture.families import Gaussian
-from allmodes.mixture.families.family import Rates
-from allmodes.mixture.mixture import Mixture, log_density
+from allmodes.nva.annealing import Algorithm
+from allmodes.nva.annealing.updates import ImprovedBLR
+from allmodes.nva.mixture.covariances import Fixed
+from allmodes.nva.mixture.families import Gaussian
+from allmodes.nva.mixture.families.family import Rates
+from allmodes.nva.mixture.mixture import Mixture, log_density
 from allmodes.objective import Evaluation
 
 ESTIMATORS = members.estimators()

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from allmodes.annealing.updates import ImprovedBLR, NaturalGradient
 from allmodes.arrays import leaves, map_leaves
-from allmodes.mixture.families import Family
-from allmodes.mixture.families.exponential_family import ExponentialFamily, NaturalParameters
-from allmodes.mixture.families.family import Rates
+from allmodes.nva.annealing.updates import ImprovedBLR, NaturalGradient
+from allmodes.nva.mixture.families import Family
+from allmodes.nva.mixture.families.exponential_family import ExponentialFamily, NaturalParameters
+from allmodes.nva.mixture.families.family import Rates
 
 FAMILIES = members.families()
 EXPONENTIAL = [family for family in FAMILIES if isinstance(family, ExponentialFamily)]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from allmodes.arrays import leaves, map_leaves
-from allmodes.mixture.families import Gaussian
-from allmodes.mixture.mixture import Mixture, log_density
+from allmodes.nva.mixture.families import Gaussian
+from allmodes.nva.mixture.mixture import Mixture, log_density
 from allmodes.objective import Evaluation
 
 every_proposal = pytest.mark.parametrize("proposal", members.proposals(), ids=members.name_of)

@@ -6,7 +6,7 @@ import members
 import numpy as np
 import pytest
 
-from allmodes.annealing import schedules
+from allmodes.nva.annealing import schedules
 
 SCHEDULES = members.schedules()
 every_schedule = pytest.mark.parametrize("schedule", SCHEDULES, ids=members.name_of)

@@ -6,11 +6,11 @@ import members
 import numpy as np
 import pytest
 
-from allmodes.annealing import estimators
-from allmodes.annealing.estimators import Estimator
-from allmodes.mixture import covariances, families
-from allmodes.mixture.covariances import Covariance
-from allmodes.mixture.families import Family
+from allmodes.nva.annealing import estimators
+from allmodes.nva.annealing.estimators import Estimator
+from allmodes.nva.mixture import covariances, families
+from allmodes.nva.mixture.covariances import Covariance
+from allmodes.nva.mixture.families import Family
 
 KNOWN = {
     "covariances": {"Full", "Diagonal", "Isotropic"},
@@ -36,8 +36,8 @@ def test_the_walk_leaves_out_what_is_abstract_private_or_imported():
     assert "Elementwise" not in {members.name_of(member) for member in members.covariances()}
     assert "ExponentialFamily" not in {members.name_of(member) for member in members.families()}
     assert not {name for axis in KNOWN for name in map(members.name_of, getattr(members, axis)()) if name[0] == "_"}
-    assert "allmodes.mixture.covariances.full" not in {
-        c.__module__ for c in members.own_classes("allmodes.mixture.families")
+    assert "allmodes.nva.mixture.covariances.full" not in {
+        c.__module__ for c in members.own_classes("allmodes.nva.mixture.families")
     }
 
 
@@ -45,17 +45,17 @@ NEW = {
     "covariances": (
         covariances,
         Covariance,
-        "from allmodes.mixture.covariances.diagonal import Diagonal\n\n\nclass Brand(Diagonal):\n    pass\n",
+        "from allmodes.nva.mixture.covariances.diagonal import Diagonal\n\n\nclass Brand(Diagonal):\n    pass\n",
     ),
     "families": (
         families,
         Family,
-        "from allmodes.mixture.families.gamma import Gamma\n\n\nclass Brand(Gamma):\n    pass\n",
+        "from allmodes.nva.mixture.families.gamma import Gamma\n\n\nclass Brand(Gamma):\n    pass\n",
     ),
     "estimators": (
         estimators,
         Estimator,
-        "from allmodes.annealing.estimators.black_box import BlackBox\n\n\nclass Brand(BlackBox):\n    pass\n",
+        "from allmodes.nva.annealing.estimators.black_box import BlackBox\n\n\nclass Brand(BlackBox):\n    pass\n",
     ),
 }
 

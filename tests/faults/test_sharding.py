@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from allmodes import anneal, presets, problems, schedules
-from allmodes.engine.jax_driver import _Devices
+from allmodes.nva.engine.jax_driver import _Devices
 
 def hole(x):
     return jnp.where(x[0] > 0.8, jnp.nan, -(x**2).sum())

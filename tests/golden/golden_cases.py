@@ -8,12 +8,12 @@ import numpy as np
 import transcript as plain
 
 from allmodes import Algorithm, Objective
-from allmodes.annealing.proposals import Importance, PerComponent
-from allmodes.annealing.updates import ImprovedBLR, NaturalGradient
-from allmodes.engine.step import Settings, ask, tell
-from allmodes.mixture.families import Family
-from allmodes.mixture.families.family import Rates
-from allmodes.mixture.mixture import Mixture, log_weights
+from allmodes.nva.annealing.proposals import Importance, PerComponent
+from allmodes.nva.annealing.updates import ImprovedBLR, NaturalGradient
+from allmodes.nva.engine.step import Settings, ask, tell
+from allmodes.nva.mixture.families import Family
+from allmodes.nva.mixture.families.family import Rates
+from allmodes.nva.mixture.mixture import Mixture, log_weights
 
 SEED = 2025
 K, B, d, T = 3, 4, 3, 30

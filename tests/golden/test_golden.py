@@ -31,10 +31,10 @@ from golden_cases import (
 )
 
 from allmodes import Algorithm, Run, anneal
-from allmodes.annealing.estimators import BlackBox, FitnessShaped, Gradient, Hessian
-from allmodes.annealing.utilities import CMAES
-from allmodes.mixture.covariances import Diagonal, Fixed, Full, Isotropic
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped, Gradient, Hessian
+from allmodes.nva.annealing.utilities import CMAES
+from allmodes.nva.mixture.covariances import Diagonal, Fixed, Full, Isotropic
+from allmodes.nva.mixture.families import Gaussian
 
 VALUE = plain.Function(ell)
 GRADIENT = plain.Function(ell, grad_ell)

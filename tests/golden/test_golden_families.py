@@ -29,9 +29,9 @@ from golden_cases import (
 )
 
 from allmodes import Algorithm, anneal, presets
-from allmodes.annealing.estimators import BlackBox, FitnessShaped
-from allmodes.annealing.utilities import CMAES
-from allmodes.mixture.families import Bernoulli, Beta, Family, Gamma, Gaussian, Product, VonMises
+from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped
+from allmodes.nva.annealing.utilities import CMAES
+from allmodes.nva.mixture.families import Bernoulli, Beta, Family, Gamma, Gaussian, Product, VonMises
 
 POSITIVE = np.array([[1.0, 2.0, 0.7], [2.5, 0.6, 1.4], [1.2, 1.1, 3.0]])
 UNIT = np.array([[0.3, 0.6, 0.5], [0.7, 0.2, 0.4], [0.5, 0.5, 0.8]])

@@ -18,15 +18,15 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy import special, stats
 
 from allmodes import Algorithm, Objective, control_variates, covariances, estimators, families, proposals, utilities
-from allmodes.annealing.control_variates import ControlVariate
-from allmodes.annealing.estimators import BlackBox, Estimator, FitnessShaped, Gradient, Hessian
-from allmodes.annealing.proposals import Importance, PerComponent
-from allmodes.annealing.utilities import Utility
 from allmodes.arrays import leaves
-from allmodes.engine.step import Settings, ask, tell
-from allmodes.mixture import Mixture
-from allmodes.mixture.families.family import Rates
-from allmodes.mixture.families.gaussian import GaussianDirection
+from allmodes.nva.annealing.control_variates import ControlVariate
+from allmodes.nva.annealing.estimators import BlackBox, Estimator, FitnessShaped, Gradient, Hessian
+from allmodes.nva.annealing.proposals import Importance, PerComponent
+from allmodes.nva.annealing.utilities import Utility
+from allmodes.nva.engine.step import Settings, ask, tell
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.families.family import Rates
+from allmodes.nva.mixture.families.gaussian import GaussianDirection
 
 # About 3000 comparisons are made in this file: correct estimators exceed 5 somewhere with probability 0.002.
 Z = 5.0

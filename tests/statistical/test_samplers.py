@@ -14,9 +14,9 @@ from scipy import special, stats
 
 from allmodes import covariances, families
 from allmodes.arrays import leaves, map_leaves
-from allmodes.mixture import Mixture
-from allmodes.mixture import mixture as mixtures
-from allmodes.mixture.families.exponential_family import NaturalParameters
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture import mixture as mixtures
+from allmodes.nva.mixture.families.exponential_family import NaturalParameters
 
 # Some 300 comparisons: correct samplers exceed 5 somewhere, or fall below the p-value of 5, with probability 2e-4.
 Z = 5.0

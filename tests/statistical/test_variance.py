@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from allmodes import Algorithm, Objective, control_variates, families, proposals, utilities
-from allmodes.annealing.estimators import BlackBox, Estimator, FitnessShaped, Gradient, Hessian
 from allmodes.arrays import leaves, map_leaves
-from allmodes.engine.step import Settings, ask, tell
-from allmodes.mixture import Mixture
-from allmodes.mixture.families.family import Rates
+from allmodes.nva.annealing.estimators import BlackBox, Estimator, FitnessShaped, Gradient, Hessian
+from allmodes.nva.engine.step import Settings, ask, tell
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.families.family import Rates
 
 # 200 slopes are tested: correct ones exceed 4.5 somewhere with probability 0.001.
 Z = 4.5

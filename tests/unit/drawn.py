@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from allmodes import Status
-from allmodes.mixture import Mixture
-from allmodes.mixture.covariances import Full
-from allmodes.mixture.families.gaussian import GaussianComponents
 from allmodes.modes.coverage import estimate
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.covariances import Full
+from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from allmodes import presets, problems, storage
-from allmodes.annealing.proposals import Sample
-from allmodes.mixture.covariances import Diagonal, Fixed, Full, Isotropic
-from allmodes.mixture.families import Beta, Gamma, Gaussian, VonMises
-from allmodes.mixture.families.gaussian import GaussianDirection
+from allmodes.nva.annealing.proposals import Sample
+from allmodes.nva.mixture.covariances import Diagonal, Fixed, Full, Isotropic
+from allmodes.nva.mixture.families import Beta, Gamma, Gaussian, VonMises
+from allmodes.nva.mixture.families.gaussian import GaussianDirection
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.strategy.annealed import Annealed

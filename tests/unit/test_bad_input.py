@@ -18,7 +18,7 @@ from allmodes import (
     schedules,
     updates,
 )
-from allmodes.mixture import Mixture
+from allmodes.nva.mixture import Mixture
 
 drivers = pytest.mark.parametrize("driver", ["numpy", "jax"])
 
@@ -473,7 +473,7 @@ def test_a_vectorized_objective_that_raises():
 
 def test_jax_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
-    monkeypatch.delitem(sys.modules, "allmodes.engine.jax_driver", raising=False)
+    monkeypatch.delitem(sys.modules, "allmodes.nva.engine.jax_driver", raising=False)
     with pytest.raises(
         ImportError, match=r"driver=\"jax\" needs JAX: pip install 'allmodes\[jax\]', or use driver=\"numpy\""
     ):

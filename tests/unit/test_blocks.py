@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from allmodes.arrays import leaves, map_leaves
-from allmodes.mixture import Mixture, log_density, mixture
-from allmodes.mixture.covariances import Diagonal, Full
-from allmodes.mixture.families import Gamma, Gaussian
+from allmodes.nva.mixture import Mixture, log_density, mixture
+from allmodes.nva.mixture.covariances import Diagonal, Full
+from allmodes.nva.mixture.families import Gamma, Gaussian
 from allmodes.objective import GRADIENT, HESSIAN, VALUE
 
 CASES = [(Gaussian(Full()), GRADIENT | HESSIAN), (Gaussian(Diagonal()), HESSIAN), (Gamma(), VALUE)]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from allmodes.annealing.control_variates import Constant, LeaveOneOut
-from allmodes.annealing.estimators import BlackBox
-from allmodes.annealing.proposals import Sample
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.annealing.control_variates import Constant, LeaveOneOut
+from allmodes.nva.annealing.estimators import BlackBox
+from allmodes.nva.annealing.proposals import Sample
+from allmodes.nva.mixture.families import Gaussian
 from allmodes.objective import Evaluation
 
 F = np.array([[1.0, 2.0, 6.0]])

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from allmodes.annealing.estimators import BlackBox, Gradient, Hessian
-from allmodes.annealing.estimators.weights import weight_gradient
-from allmodes.annealing.fitness import fitness
-from allmodes.annealing.proposals import Sample
-from allmodes.mixture.covariances import Diagonal, Full, Isotropic
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.annealing.estimators import BlackBox, Gradient, Hessian
+from allmodes.nva.annealing.estimators.weights import weight_gradient
+from allmodes.nva.annealing.fitness import fitness
+from allmodes.nva.annealing.proposals import Sample
+from allmodes.nva.mixture.covariances import Diagonal, Full, Isotropic
+from allmodes.nva.mixture.families import Gaussian
 from allmodes.objective import Evaluation
 
 K, N, D = 2, 5, 3

@@ -23,8 +23,8 @@ from allmodes import (
     updates,
     utilities,
 )
-from allmodes.annealing.control_variates import LeaveOneOut
 from allmodes.arrays import leaves, namespace
+from allmodes.nva.annealing.control_variates import LeaveOneOut
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, autodiff
 from allmodes.problems import symmetric_mixture
 

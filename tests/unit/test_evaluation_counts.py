@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from allmodes import Objective, Status, anneal, covariances, estimators, families, presets, schedules
-from allmodes.annealing.estimators import BlackBox, Hessian
+from allmodes.nva.annealing.estimators import BlackBox, Hessian
 
 K, B, T, D = 3, 5, 7, 2
 # Where one variance for all coordinates is not what a family starts from.

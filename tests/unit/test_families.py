@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from allmodes.annealing.updates import ImprovedBLR, NaturalGradient
-from allmodes.mixture.covariances import Diagonal, Fixed, Full, Isotropic
-from allmodes.mixture.families import Bernoulli, Beta, Gamma, Gaussian, Product, VonMises
-from allmodes.mixture.families.exponential_family import NaturalParameters
-from allmodes.mixture.families.family import Rates
-from allmodes.mixture.families.gaussian import GaussianDirection
+from allmodes.nva.annealing.updates import ImprovedBLR, NaturalGradient
+from allmodes.nva.mixture.covariances import Diagonal, Fixed, Full, Isotropic
+from allmodes.nva.mixture.families import Bernoulli, Beta, Gamma, Gaussian, Product, VonMises
+from allmodes.nva.mixture.families.exponential_family import NaturalParameters
+from allmodes.nva.mixture.families.family import Rates
+from allmodes.nva.mixture.families.gaussian import GaussianDirection
 
 # Components that SciPy knows: family, mean, variance, its distribution there, and its domain.
 KNOWN = [

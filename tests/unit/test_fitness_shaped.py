@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from allmodes.annealing.estimators import BlackBox, FitnessShaped
-from allmodes.annealing.estimators.fitness_shaped import shape
-from allmodes.annealing.proposals import Sample
-from allmodes.annealing.utilities import CMAES, NormalOrderStatistics, Truncation
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped
+from allmodes.nva.annealing.estimators.fitness_shaped import shape
+from allmodes.nva.annealing.proposals import Sample
+from allmodes.nva.annealing.utilities import CMAES, NormalOrderStatistics, Truncation
+from allmodes.nva.mixture.families import Gaussian
 from allmodes.objective import Evaluation
 
 U = np.array([4.0, 2.0, 1.0, -3.0])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from allmodes.mixture.covariances import Diagonal, Full, Isotropic
+from allmodes.nva.mixture.covariances import Diagonal, Full, Isotropic
 from allmodes.problems.gllim import GaussianMixture, Gllim, fit_gllim
 
 NOISES = [Isotropic(), Diagonal(), Full()]

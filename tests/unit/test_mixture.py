@@ -8,10 +8,10 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from allmodes.arrays import map_leaves
-from allmodes.mixture import Mixture, log_density, log_weights, responsibilities
-from allmodes.mixture.covariances import Diagonal, Full, Isotropic
-from allmodes.mixture.families import Gamma, Gaussian
-from allmodes.mixture.mixture import noise, sample
+from allmodes.nva.mixture import Mixture, log_density, log_weights, responsibilities
+from allmodes.nva.mixture.covariances import Diagonal, Full, Isotropic
+from allmodes.nva.mixture.families import Gamma, Gaussian
+from allmodes.nva.mixture.mixture import noise, sample
 from allmodes.objective import GRADIENT, HESSIAN, VALUE
 
 BOTH = GRADIENT | HESSIAN

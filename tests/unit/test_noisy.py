@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import find_maxima, find_minima
-from allmodes.annealing import presets
+from allmodes.nva.annealing import presets
 from allmodes.objective import Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.strategy.archive import Archive, Found

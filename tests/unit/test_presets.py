@@ -3,12 +3,12 @@
 import pytest
 
 from allmodes import Algorithm, presets
-from allmodes.annealing.estimators import BlackBox, FitnessShaped, Gradient, Hessian
-from allmodes.annealing.proposals import Importance, PerComponent
-from allmodes.annealing.updates import ImprovedBLR
-from allmodes.annealing.utilities import CMAES, Truncation
-from allmodes.mixture.covariances import Diagonal, Fixed, Full
-from allmodes.mixture.families import Gamma, Gaussian
+from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped, Gradient, Hessian
+from allmodes.nva.annealing.proposals import Importance, PerComponent
+from allmodes.nva.annealing.updates import ImprovedBLR
+from allmodes.nva.annealing.utilities import CMAES, Truncation
+from allmodes.nva.mixture.covariances import Diagonal, Fixed, Full
+from allmodes.nva.mixture.families import Gamma, Gaussian
 
 
 def test_snga_m_keeps_one_temperature_and_nva_m_does_not():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from allmodes import Status, anneal, presets, terminal
-from allmodes.engine.progress import ProgressLine
+from allmodes.nva.engine.progress import ProgressLine
 
 
 class Clock:

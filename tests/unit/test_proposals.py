@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from allmodes.annealing.proposals import Importance, PerComponent
-from allmodes.mixture.families import Gaussian
-from allmodes.mixture.mixture import Mixture, log_density
+from allmodes.nva.annealing.proposals import Importance, PerComponent
+from allmodes.nva.mixture.families import Gaussian
+from allmodes.nva.mixture.mixture import Mixture, log_density
 from allmodes.objective import Evaluation
 
 FAMILY = Gaussian()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from allmodes import ModeFinder, Result, find_maxima, find_minima, presets
-from allmodes.mixture import Mixture
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.families import Gaussian
 from allmodes.strategy import records
 from allmodes.strategy.records import FrameRecord, PathRecord
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from allmodes import Status, storage
-from allmodes.mixture import Mixture
-from allmodes.mixture.covariances import Factors
-from allmodes.mixture.families.gaussian import GaussianComponents
 from allmodes.modes.coverage import estimate
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.covariances import Factors
+from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.result import History, Mode, Result, best_of
 
 WIDTH = 80

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from allmodes import Runs, Status, anneal, presets
-from allmodes.mixture import Mixture
-from allmodes.mixture.families import Gamma
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.families import Gamma
 
 WIDTH = 80
 

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from allmodes import schedules
-from allmodes.annealing.schedules import Constant, Coupled, Geometric, PiecewiseConstant, Power, as_schedule, tabulate
+from allmodes.nva.annealing.schedules import (
+    Constant,
+    Coupled,
+    Geometric,
+    PiecewiseConstant,
+    Power,
+    as_schedule,
+    tabulate,
+)
 
 
 def test_the_short_names_are_the_classes():

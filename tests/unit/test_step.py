@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from allmodes import Status, anneal, presets
-from allmodes.engine.step import is_finite
-from allmodes.mixture.covariances import Fixed
+from allmodes.nva.engine.step import is_finite
+from allmodes.nva.mixture.covariances import Fixed
 
 
 @pytest.mark.parametrize(

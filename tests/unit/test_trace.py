@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import Status, anneal, presets, schedules
-from allmodes.mixture.covariances import Fixed, Isotropic
+from allmodes.nva.mixture.covariances import Fixed, Isotropic
 
 drivers = pytest.mark.parametrize("driver", ["numpy", "jax"])
 MEANS = np.array([[1.0, 0.5], [-1.0, 0.0]])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from allmodes.annealing.updates import ImprovedBLR, NaturalGradient
-from allmodes.mixture.covariances import Diagonal, Full, Isotropic
+from allmodes.nva.annealing.updates import ImprovedBLR, NaturalGradient
+from allmodes.nva.mixture.covariances import Diagonal, Full, Isotropic
 
 X = np.array([[[0.3, -0.2], [-0.2, 0.9]]])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import utilities
-from allmodes.annealing.utilities import CMAES, NormalOrderStatistics, Shifted, Truncation
+from allmodes.nva.annealing.utilities import CMAES, NormalOrderStatistics, Shifted, Truncation
 
 
 def test_the_short_names_are_the_classes():

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing.schedules import as_schedule, tabulate
 from allmodes.baselines.counted import Counted
 from allmodes.baselines.parallel_run import ParallelRun, Path
 from allmodes.checks import number, real_array, whole_number
+from allmodes.nva.annealing.schedules import as_schedule, tabulate
 from allmodes.status import Status
 
 _MOST_KEPT = 1000  # entries of a trace if the call does not say

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.arrays import Array
-from allmodes.mixture import Mixture, log_density
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.mixture import Mixture, log_density
+from allmodes.nva.mixture.families import Gaussian
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Needs, Objective
 from allmodes.problems.problem import Problem, refine
 

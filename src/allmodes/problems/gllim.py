@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from allmodes.arrays import cholesky, logsumexp_and_shares
 from allmodes.checks import instance, number, real_array, whole_number
-from allmodes.mixture.covariances import Covariance, Isotropic
+from allmodes.nva.mixture.covariances import Covariance, Isotropic
 
 FLOOR = 1e-12  # of variances and weights: what is smaller is rounding
 _BLOCK = 8192  # pairs in one product of matrices: large enough for several threads, small enough for the cache

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.checks import whole_number
-from allmodes.mixture import Mixture, log_density
-from allmodes.mixture.families import Gaussian
-from allmodes.mixture.mixture import log_weights
+from allmodes.nva.mixture import Mixture, log_density
+from allmodes.nva.mixture.families import Gaussian
+from allmodes.nva.mixture.mixture import log_weights
 from allmodes.objective import GRADIENT
 from allmodes.problems.ascent import climb, distinct
 from allmodes.problems.gaussian_mixtures import mixture_objective

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from allmodes.engine import Run
+from allmodes.nva.engine import Run
 from allmodes.objective import Objective
 from allmodes.report.bars import modes
 from allmodes.report.course import convergence, weights

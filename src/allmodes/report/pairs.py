@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.mixture.families import Gaussian
-from allmodes.mixture.mixture import noise, sample
 from allmodes.modes.coverage import counted
+from allmodes.nva.mixture.families import Gaussian
+from allmodes.nva.mixture.mixture import noise, sample
 from allmodes.report import canvas, marks
 from allmodes.result import Result
 

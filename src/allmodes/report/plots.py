@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.engine import Run
+from allmodes.nva.engine import Run
 from allmodes.objective import VALUE
 from allmodes.problems import Problem
 from allmodes.report import runs

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.engine import Run
 from allmodes.modes.coverage import counted, estimate
+from allmodes.nva.engine import Run
 from allmodes.objective import Objective
 from allmodes.report import canvas, marks
 from allmodes.report.landscape import SIZE, choose, draw_background

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing import presets, schedules
-from allmodes.annealing.utilities import CMAES
-from allmodes.engine import Run, anneal
 from allmodes.finding import find_maxima
+from allmodes.nva.annealing import presets, schedules
+from allmodes.nva.annealing.utilities import CMAES
+from allmodes.nva.engine import Run, anneal
 from allmodes.objective import Objective
 from allmodes.problems.cec2013 import NichingProblem, cec2013
 from allmodes.problems.extension import pyramidal

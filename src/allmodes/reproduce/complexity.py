@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from allmodes.annealing import Algorithm, estimators, presets
 from allmodes.baselines import parallel_cma_es, parallel_newton, parallel_sga
-from allmodes.engine import anneal
+from allmodes.nva.annealing import Algorithm, estimators, presets
+from allmodes.nva.engine import anneal
 from allmodes.objective import Objective
 from allmodes.problems import symmetric_mixture
 from allmodes.reproduce.compare import AGREE, DIFFERS, Number

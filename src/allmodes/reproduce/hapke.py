@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing import presets, schedules
-from allmodes.engine import anneal
 from allmodes.finding import find_maxima, find_minima
+from allmodes.nva.annealing import presets, schedules
+from allmodes.nva.engine import anneal
 from allmodes.objective import Objective
 from allmodes.problems.gaussian_mixtures import mixture_objective
 from allmodes.problems.gllim import GaussianMixture, fit_gllim

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing import presets, schedules, updates
 from allmodes.baselines import parallel_cma_es, parallel_sga
-from allmodes.engine import anneal
+from allmodes.nva.annealing import presets, schedules, updates
+from allmodes.nva.engine import anneal
 from allmodes.problems import Problem, styblinski_tang, symmetric_mixture
 from allmodes.problems.metrics import all_peak_ratio, global_peak_ratio
 from allmodes.report.plots import COLOURS

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from allmodes.annealing import presets, schedules
 from allmodes.baselines import parallel_cma_es, parallel_sga
-from allmodes.engine import anneal
-from allmodes.mixture.covariances import Fixed
+from allmodes.nva.annealing import presets, schedules
+from allmodes.nva.engine import anneal
+from allmodes.nva.mixture.covariances import Fixed
 from allmodes.problems import Problem, styblinski_tang, symmetric_mixture
 from allmodes.report.plots import COLOURS
 from allmodes.reproduce.compare import AGREE, BETTER, DIFFERS, Number

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing import presets, schedules
-from allmodes.engine import anneal
+from allmodes.nva.annealing import presets, schedules
+from allmodes.nva.engine import anneal
 from allmodes.problems import symmetric_mixture
 from allmodes.problems.metrics import all_peak_ratio, collapse_rate, global_peak_ratio
 from allmodes.report.plots import COLOURS

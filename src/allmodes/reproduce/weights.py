@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import problems
-from allmodes.annealing import presets, schedules
-from allmodes.engine import Run, anneal
 from allmodes.modes.laplace import flatness, limit_weights
+from allmodes.nva.annealing import presets, schedules
+from allmodes.nva.engine import Run, anneal
 from allmodes.objective import HESSIAN
 from allmodes.problems import Problem
 from allmodes.report.plots import COLOURS, trajectories

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
-from allmodes.mixture import Mixture
 from allmodes.modes.coverage import Coverage
+from allmodes.nva.mixture import Mixture
 from allmodes.result.history import History
 from allmodes.result.mode import Mode
 from allmodes.result.paths import Paths

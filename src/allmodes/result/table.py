@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allmodes.engine.run import wrapped
 from allmodes.modes.coverage import counted
+from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import point_text
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing.algorithm import Algorithm
-from allmodes.annealing.proposals import PerComponent, Proposed
 from allmodes.arrays import leaves, map_leaves
 from allmodes.checks import instance, whole_number
-from allmodes.engine.step import ask, tell
-from allmodes.mixture import Mixture
-from allmodes.mixture.families import Gaussian
+from allmodes.nva.annealing.algorithm import Algorithm
+from allmodes.nva.annealing.proposals import PerComponent, Proposed
+from allmodes.nva.engine.step import ask, tell
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.families import Gaussian
 from allmodes.objective import Evaluation
 from allmodes.storage import stored
 from allmodes.strategy.optimality import counted

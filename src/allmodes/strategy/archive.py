@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.mixture.covariances import Factors, Full
-from allmodes.mixture.families.gaussian import GaussianComponents
+from allmodes.nva.mixture.covariances import Factors, Full
+from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing.algorithm import Algorithm
+from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.strategy.auto import Auto
 from allmodes.strategy.launches import Launches
 from allmodes.strategy.noisy import Noisy

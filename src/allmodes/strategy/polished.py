@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing.algorithm import Algorithm
+from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective import Evaluation
 from allmodes.storage import stored
 from allmodes.strategy.annealed import Annealed

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.mixture import Mixture
-from allmodes.mixture.families import Family
-from allmodes.mixture.mixture import log_weights
+from allmodes.nva.mixture import Mixture
+from allmodes.nva.mixture.families import Family
+from allmodes.nva.mixture.mixture import log_weights
 from allmodes.storage import stored
 
 _MOST_LAUNCHES = 200  # as many lines as a picture can hold

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.annealing import control_variates, estimators, proposals, updates, utilities
-from allmodes.annealing.algorithm import Algorithm
-from allmodes.annealing.control_variates import LeaveOneOut
-from allmodes.annealing.estimators import BlackBox, Estimator, FitnessShaped
-from allmodes.annealing.presets import nva_gm
-from allmodes.annealing.proposals import Proposed, Sample
 from allmodes.arrays import map_leaves
-from allmodes.engine.step import Settings
-from allmodes.mixture import covariances, families
-from allmodes.mixture.families import Beta, Family, Gamma, Gaussian
-from allmodes.mixture.families.exponential_family import NaturalParameters
-from allmodes.mixture.families.family import Rates
-from allmodes.mixture.families.gaussian import GaussianDirection
+from allmodes.nva.annealing import control_variates, estimators, proposals, updates, utilities
+from allmodes.nva.annealing.algorithm import Algorithm
+from allmodes.nva.annealing.control_variates import LeaveOneOut
+from allmodes.nva.annealing.estimators import BlackBox, Estimator, FitnessShaped
+from allmodes.nva.annealing.presets import nva_gm
+from allmodes.nva.annealing.proposals import Proposed, Sample
+from allmodes.nva.engine.step import Settings
+from allmodes.nva.mixture import covariances, families
+from allmodes.nva.mixture.families import Beta, Family, Gamma, Gaussian
+from allmodes.nva.mixture.families.exponential_family import NaturalParameters
+from allmodes.nva.mixture.families.family import Rates
+from allmodes.nva.mixture.families.gaussian import GaussianDirection
 from allmodes.objective import Evaluation, Needs
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored

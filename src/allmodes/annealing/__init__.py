@@ -1,5 +1,0 @@
-"""The parts of the algorithms, and the algorithms as assemblies of them."""
-
-from allmodes.annealing.algorithm import Algorithm
-
-__all__ = ["Algorithm"]
