@@ -42,13 +42,17 @@ def stored(cls: _Class) -> _Class:
     for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
         if not _is_saved(field) and not _has_default(field):
             raise TypeError(f"{cls.__name__}.{field.name} is not stored and has no default; give it one.")
-    other = _registry.setdefault(cls.__name__, cls)
+    other = _registry.setdefault(_key(cls), cls)
     if other is not cls:
         raise ValueError(
             f"two stored classes are called {cls.__name__}, in {other.__module__} and in {cls.__module__}; files know "
             "classes by name alone. Rename one of them."
         )
     return cls
+
+
+def _key(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _is_named_tuple(cls: type) -> bool:
@@ -108,7 +112,7 @@ class _Packer:
             return {kind.__name__: sorted(value)}
         if kind is np.ndarray or isinstance(value, np.generic):
             return {"array" if kind is np.ndarray else "scalar": self.array(np.asarray(value), path)}
-        if kind is np.random.Generator or _registry.get(kind.__name__) is kind:
+        if kind is np.random.Generator or _registry.get(_key(kind)) is kind:
             return self.instance(value, path)
         raise TypeError(
             f"{path or 'the value'} is of type {kind.__module__}.{kind.__qualname__}, which cannot be stored; wanted "
@@ -143,10 +147,10 @@ class _Packer:
     def instance(self, value: Any, path: str) -> Any:
         cls = type(value)
         if isinstance(value, enum.Enum):
-            return {"enum": [cls.__name__, value.name]}
+            return {"enum": [_key(cls), value.name]}
         if isinstance(value, tuple):
             fields = {name: self.node(part, f"{path}.{name}") for name, part in value._asdict().items()}  # type: ignore[attr-defined]
-            return {"named": [cls.__name__, fields]}
+            return {"named": [_key(cls), fields]}
         if id(value) not in self.numbers:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(None)  # takes its place before its parts, which may refer back to it
@@ -157,7 +161,7 @@ class _Packer:
     def fields(self, value: Any, path: str) -> dict[str, Any]:
         names = [field.name for field in dataclasses.fields(value) if _is_saved(field)]
         nodes = {name: self.node(getattr(value, name), f"{path}.{name}") for name in names}
-        return {"class": [type(value).__name__, nodes]}
+        return {"class": [_key(type(value)), nodes]}
 
     def generator(self, rng: np.random.Generator, path: str) -> dict[str, Any]:
         """The state of the stream, and of the seed sequence that `spawn` goes on from."""

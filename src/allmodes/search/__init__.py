@@ -1,0 +1,1 @@
+"""How modes are searched for: searchers propose candidates, a verifier judges them, an archive remembers."""

@@ -1,0 +1,230 @@
+"""The modes found so far: frozen components of a Gaussian mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.nva.mixture.covariances import Factors, Full
+from allmodes.nva.mixture.families.gaussian import GaussianComponents
+from allmodes.objective.bounds import Box
+from allmodes.storage import stored
+
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_FULL = Full()
+_FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
+_TINY = 1e-9
+_FEW = 4  # modes close to a point that it is compared with
+_MANY = 2_000  # point-mode distances from which on a tree is quicker than computing all of them
+
+
+@stored
+@dataclass(frozen=True)
+class Frozen:
+    """What is known of one mode, in unit coordinates, beside its place in the mixture.
+
+    Attributes:
+        gradient: (d,); not zero where a bound is active.
+        hessian: (d, d) as measured, not floored.
+        active: (d,), which coordinates sit on a bound that holds them back.
+        kind: "optimum", "boundary", "flat" or "unverified".
+        source: where the Hessian comes from: "derivatives", "differences" or "component".
+        found_at: evaluations made when it was found.
+        standard_error: of the value, for noisy functions.
+    """
+
+    gradient: Array
+    hessian: Array
+    active: NDArray[np.bool_]
+    kind: str
+    source: str
+    found_at: int
+    standard_error: float = 0.0
+
+
+@stored
+@dataclass
+class Archive:
+    """Frozen components: a mode m_j with value l_j and precision A_j = -Hessian, which is Laplace's approximation.
+
+    Verifiers write it; everybody else reads it.
+
+    Attributes:
+        box: the domain, for distances.
+        components: means (J, d) and factors of the precisions.
+        values: l_j, (J,), to be maximised.
+        records: what else is known of each.
+        hits: searches that ended in each mode, (J,).
+        space_filling_hits: those of them that began at space-filling starts, (J,): coverage is estimated from these.
+        groups: numbers that are equal for modes that have proved to be parts of one, (J,).
+        has_boundary: whether a mode was found at a bound.
+        tree, median_gap: of the means; made when first wanted and dropped when the means change.
+    """
+
+    box: Box
+    components: GaussianComponents = field(init=False)
+    values: Array = field(init=False)
+    records: list[Frozen] = field(default_factory=list)
+    hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    space_filling_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    groups: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    has_boundary: bool = False
+    tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
+    median_gap: float | None = field(default=None, init=False, metadata={"stored": False})
+
+    def __post_init__(self) -> None:
+        d = self.box.d
+        self.components = GaussianComponents(np.zeros((0, d)), Factors(np.zeros((0, d, d)), np.zeros((0, d, d))))
+        self.values = np.zeros(0)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def means(self) -> Array:
+        return self.components.mu
+
+    @property
+    def best(self) -> float:
+        """The best value of a mode, -inf without any."""
+        return float(self.values.max()) if len(self) else -np.inf
+
+    # ---- writing: for verifiers alone
+
+    def add(self, point: Array, value: float, record: Frozen) -> int:
+        """Freeze a mode; its number is returned."""
+        mu, factors = self.components
+        C, A = _factors(record)
+        self.components = GaussianComponents(
+            np.concatenate([mu, point[None]]),
+            Factors(np.concatenate([factors.C, C]), np.concatenate([factors.A, A])),
+        )
+        self.values = np.append(self.values, value)
+        self.records.append(record)
+        self.has_boundary |= bool(record.active.any())
+        self.hits, self.space_filling_hits = np.append(self.hits, 0), np.append(self.space_filling_hits, 0)
+        self.groups = np.append(self.groups, self.groups.max(initial=-1) + 1)
+        self._forget_distances()
+        return len(self.values) - 1
+
+    def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
+        """What is known of a mode now."""
+        mu, factors = self.components
+        C, A = _factors(record)
+        mu[j], factors.C[j], factors.A[j] = point, C[0], A[0]
+        self.values[j], self.records[j] = value, record
+        self._forget_distances()
+
+    def revalue(self, j: int, value: float, **changes: Any) -> None:
+        """A mode's value was measured anew; its place stays."""
+        self.values[j], self.records[j] = value, replace(self.records[j], **changes)
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Forget the modes that are not chosen."""
+        mu, factors = self.components
+        self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
+        self.values = self.values[chosen]
+        self.records = [record for record, is_kept in zip(self.records, chosen, strict=True) if is_kept]
+        self.hits, self.space_filling_hits, self.groups = (
+            a[chosen] for a in (self.hits, self.space_filling_hits, self.groups)
+        )
+        self._forget_distances()
+
+    def join(self, mode: int, other: int) -> None:
+        """Two modes have proved to be parts of one; they keep their numbers."""
+        self.groups[self.groups == self.groups[mode]] = self.groups[other]
+
+    def hit(self, mode: int, is_space_filling: bool = False, times: int = 1) -> None:
+        """A search ended in this mode."""
+        self.hits[mode] += times
+        self.space_filling_hits[mode] += times * is_space_filling
+
+    def _forget_distances(self) -> None:
+        self.tree = self.median_gap = None
+
+    # ---- reading
+
+    def whitened(self, points: Array) -> Array:
+        """C_j^T (z_n - m_j) as (J, N, d): their squared lengths are |z_n - m_j|^2 in the metric A_j."""
+        apart = self.box.difference(points[None], self.means[:, None])
+        return _FULL.whiten(self.components.factors, apart)
+
+    def whitened_at(self, points: Array, modes: Indices) -> Array:
+        """C_j^T (z_n - m_j) for some modes j of every point, (n, k, d)."""
+        apart = self.box.difference(points[:, None], self.means[modes])
+        return (apart[..., None, :] @ self.components.factors.C[modes])[..., 0, :]
+
+    def neighbours(self, points: Array) -> Indices:
+        """Numbers of the few modes closest to every point, (n, k)."""
+        J, n = len(self), len(points)
+        if J <= _FEW:
+            return np.arange(J)[None].repeat(n, axis=0)
+        if self._is_tree_quicker(points):
+            return np.asarray(self._tree().query(points, _FEW)[1])
+        apart = self.box.difference(points[:, None], self.means[None])
+        return np.einsum("njd,njd->nj", apart, apart).argpartition(_FEW - 1, axis=1)[:, :_FEW]
+
+    def nearest(self, points: Array) -> tuple[Indices, Array]:
+        """The nearest mode to every point and the distance (root mean square over coordinates); wants a mode."""
+        if self._is_tree_quicker(points):
+            distance, which = self._tree().query(points)
+            return np.asarray(which), distance / np.sqrt(self.box.d)
+        apart = self.box.difference(points[:, None], self.means[None])
+        squared = np.einsum("njd,njd->nj", apart, apart)
+        which = squared.argmin(axis=1)
+        return which, np.sqrt(squared[np.arange(len(points)), which] / max(1, self.box.d))
+
+    def closest(self, point: Array) -> tuple[int, float]:
+        """The closest mode to a point and the largest coordinate of the difference; (-1, inf) without a mode."""
+        if not len(self):
+            return -1, np.inf
+        apart = np.abs(self.box.difference(self.means, point)).max(axis=1, initial=0.0)
+        return int(apart.argmin()), float(apart.min())
+
+    @property
+    def spacing(self) -> float:
+        """How far a mode is from the next one, in the median; infinite while there are too few to say."""
+        if len(self) <= _FEW:
+            return np.inf
+        if self.median_gap is None:
+            if self._is_tree_quicker(self.means):
+                squared = np.asarray(self._tree().query(self.means, 2)[0])[:, 1] ** 2
+            else:
+                difference = self.box.difference(self.means[:, None], self.means[None])
+                squared = np.partition((difference**2).sum(axis=2), 1, axis=1)[:, 1]
+            self.median_gap = float(np.median(np.sqrt(squared)))
+        return self.median_gap
+
+    def _is_tree_quicker(self, points: Array) -> bool:
+        """Whether to look modes up in a tree, which knows neither periodic coordinates nor infinite ones."""
+        is_large = len(self) * len(points) >= _MANY and self.box.d > 0
+        return is_large and not self.box.periodic_unit.size and bool(np.isfinite(points).all())
+
+    def _tree(self) -> KDTree:
+        if self.tree is None:
+            from scipy.spatial import KDTree  # late: importing it takes a while
+
+            self.tree = KDTree(self.means)
+        return self.tree
+
+
+def _factors(record: Frozen) -> Factors:
+    covariance = np.linalg.inv(precision(record.hessian, record.active))
+    return _FULL.start(np.asarray(covariance[None], dtype=np.float64))
+
+
+def precision(hessian: Array, active: NDArray[np.bool_]) -> Array:
+    """-Hessian made positive definite: eigenvalues at least a thousandth of the largest, absolute on a boundary."""
+    eigenvalues, vectors = np.linalg.eigh(-hessian)
+    if active.any():
+        eigenvalues = np.abs(eigenvalues)
+    eigenvalues = np.maximum(eigenvalues, _FLOOR * max(eigenvalues.max(initial=0.0), _TINY))
+    return (vectors * eigenvalues) @ vectors.T

@@ -1,0 +1,77 @@
+"""What searchers hand to the verifier: a point with what is known there, and where it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+# Kinds of starts of local searches.
+GIVEN, SPACE_FILLING, AROUND_MODES, BETWEEN_MODES, AT_BOUNDS, SCREENED, POLISH, RETURN = (
+    "given", "space-filling", "around modes", "between modes", "at bounds", "screened", "polish", "return",
+)  # fmt: skip
+# Members of a search that propose candidates.
+LOCAL, POPULATION, ANNEALING = "local searches", "populations", "annealing"
+
+
+@stored
+class Origin(NamedTuple):
+    """Where a candidate comes from.
+
+    Attributes:
+        member: who proposed it, and is charged for what it costs.
+        start: the kind of start, for local searches; the kind of component, for populations.
+        number: of the local search or component, which its member knows it by.
+        cost: evaluations so far.
+        question: the verification that waits for this local search, or -1: then the verifier is told how it ended.
+        compared: the mode it was told apart from on its way, or -1.
+    """
+
+    member: str
+    start: str
+    number: int
+    cost: int = 0
+    question: int = -1
+    compared: int = -1
+
+    @property
+    def is_space_filling(self) -> bool:
+        """Whether it began where nothing was known: what coverage is estimated from."""
+        return self.start in (SPACE_FILLING, SCREENED)
+
+
+@stored
+@dataclass(frozen=True)
+class Candidate:
+    """A point that may be a mode, in unit coordinates.
+
+    Attributes:
+        point, value: (d,), and the value there, to be maximised.
+        gradient, hessian: (d,) and (d, d), or the best guess.
+        source: where the Hessian comes from: "derivatives", "differences", or "component".
+        origin: where it comes from.
+        radius: of the trust region, or the standard deviation of the component, when it arrived.
+        is_sharp: whether Newton's method has converged quadratically, which it does at strict optima alone.
+        is_kinked: whether the function was seen not to be smooth there.
+        factor: (d, d), s A of the population component that found it: its covariance is the product with its
+            transpose. None for local searches.
+        slope: size of the gradient where the search first met a kink.
+    """
+
+    point: Array
+    value: float
+    gradient: Array
+    hessian: Array
+    source: str
+    origin: Origin
+    radius: float = 0.0
+    is_sharp: bool = False
+    is_kinked: bool = False
+    factor: Array | None = None
+    slope: float = 0.0

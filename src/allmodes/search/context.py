@@ -1,0 +1,130 @@
+"""What all parts of a search share: the domain, the archive, random numbers, what is known of the function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.search.archive import Archive
+from allmodes.search.records import FrameRecord, PathRecord
+from allmodes.search.tolerances import Tolerances
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+_FEW_VALUES = 8  # space-filling values below which their range stands in for the interquartile range
+_MOST_VALUES = 4096  # space-filling values kept: more would not change the quartiles
+
+
+@stored
+@dataclass
+class Context:
+    """Shared state of a search. Parts read it; it changes through its methods alone.
+
+    Attributes:
+        box: the domain.
+        archive: modes found.
+        rng: all randomness.
+        order: 0 values, 1 gradients too, 2 Hessians too.
+        is_global: whether only the best modes count.
+        xtol: wanted accuracy of positions, as a share of the box.
+        noise: standard deviation of a value; 0 for exact functions, NaN until it is measured.
+        maxfev, nfev: the budget, and the evaluations made.
+        level, scale: median and interquartile range of the function over space-filling points.
+        best_point, best_value, best_at: the best point evaluated, and after how many evaluations.
+        paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
+    """
+
+    box: Box
+    archive: Archive
+    rng: np.random.Generator
+    order: int = 0
+    is_global: bool = False
+    xtol: float = 1e-6
+    noise: float = 0.0
+    maxfev: int = 10_000
+    nfev: int = 0
+    sampled: Array = field(default_factory=lambda: np.zeros(0))
+    level: float = 0.0
+    scale: float = 0.0
+    best_point: Array | None = None
+    best_value: float = -np.inf
+    best_at: int = 0
+    paths: PathRecord = field(default_factory=PathRecord)
+    frames: FrameRecord = field(default_factory=FrameRecord)
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """Every threshold on places and values."""
+        return Tolerances(self)
+
+    @property
+    def left(self) -> int:
+        """Evaluations that are left of the budget."""
+        return self.maxfev - self.nfev
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether anything is known of the function's level and scale."""
+        return len(self.sampled) > 0
+
+    def observe(self, points: Array, values: Array, cost: int) -> None:
+        """Points (n, d) were evaluated, which cost so many evaluations; remembers the best."""
+        self.nfev += cost
+        if not len(values):
+            return
+        best = int(values.argmax())
+        if values[best] > self.best_value:
+            self.best_value, self.best_point = float(values[best]), points[best].copy()
+            self.best_at = self.nfev
+
+    def observe_level(self, values: Array) -> None:
+        """Values at space-filling points: they tell the level and the scale of the function."""
+        finite = values[np.isfinite(values)]
+        if len(finite) == 0 or len(self.sampled) >= _MOST_VALUES:
+            return
+        self.sampled = np.append(self.sampled, finite)
+        shares = np.array([0, 2, 4]) if len(self.sampled) < _FEW_VALUES else np.array([1, 2, 3])
+        quarters = (len(self.sampled) - 1) * shares // 4
+        low, middle, high = np.partition(self.sampled, quarters)[quarters]
+        self.level, self.scale = float(middle), float(high - low)
+
+    def learn_noise(self, noise: float) -> None:
+        """The standard deviation of a value was measured."""
+        self.noise = noise
+
+    # ---- which modes count
+
+    @property
+    def counted(self) -> NDArray[np.intp]:
+        """Numbers of the modes that count: all, or those as good as the best."""
+        values = self.archive.values
+        if not self.is_global:
+            return np.arange(len(values))
+        return np.flatnonzero(values >= self.archive.best - self.tolerances.tie)
+
+    @property
+    def is_best(self) -> NDArray[np.bool_]:
+        """Which modes are as good as the best, (J,), given how well their values are known.
+
+        No mode is, where a point was evaluated that beats them all. Of a noisy function those that are not surely
+        worse, by the standard errors of both values.
+        """
+        archive, tolerances = self.archive, self.tolerances
+        if not len(archive):
+            return np.zeros(0, bool)
+        best = int(np.argmax(archive.values))
+        if not self.noise and self.is_beaten and archive.records[best].kind != "unverified":
+            return np.zeros(len(archive), bool)
+        return archive.values >= archive.best - tolerances.shortfalls(best)
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether a point was evaluated that is better than every mode, where values can be compared."""
+        if self.noise or not len(self.archive):
+            return self.noise == 0.0 and self.best_value > self.archive.best + self.tolerances.tie
+        best = int(np.argmax(self.archive.values))
+        return self.best_value > self.archive.best + self.tolerances.value_error(best)

@@ -1,0 +1,1 @@
+"""Whose turn it is, and when the search is over."""

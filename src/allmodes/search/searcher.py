@@ -1,0 +1,107 @@
+"""The two protocols of a search: what the finder drives, and what the scheduler is made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective import VALUE, Evaluation, Needs
+from allmodes.search.events import Event
+
+Array = NDArray[np.float64]
+
+
+class Request(NamedTuple):
+    """Points (N, d) of one round, in unit coordinates and inside the box, and which derivatives are wanted there.
+
+    The ticket is what the search calls the round, when several are in flight.
+    """
+
+    points: Array
+    needs: Needs = VALUE
+    ticket: int = 0
+
+
+class Strategy(ABC):
+    """A whole search, as the finder drives it. All state is plain data, so that it can be saved and resumed."""
+
+    @abstractmethod
+    def ask(self) -> Request:
+        """The points of the next round. None means that there is nothing left to do."""
+
+    @abstractmethod
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        """What came of the points of a round, all of them, in their order.
+
+        Values are to be maximised; a point at which the function failed has the value -inf and derivatives of NaN.
+        """
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked for another round while some are in flight."""
+        return False
+
+    def withdraw(self, ticket: int) -> None:
+        """A round will not be told: the budget ends in the middle of it."""
+        return
+
+    @property
+    @abstractmethod
+    def ending(self) -> str:
+        """Why the search is over, in words; empty while it goes on."""
+
+    def add_points(self, points: Array, values: Array) -> None:
+        """Points (n, d) that were evaluated without being asked for, and their values. A search may ignore them."""
+        return
+
+    @property
+    def lost_searches(self) -> int:
+        """Local searches from space-filling starts that ended in no mode."""
+        return 0
+
+    @property
+    def account(self) -> str:
+        """What was done and why, in a sentence for the user."""
+        return ""
+
+
+class Searcher(ABC):
+    """A way of looking for candidates, a member of the scheduler. It reads the archive and never writes it."""
+
+    name: str  # a member's name of candidate.py: on its candidates' origins, and in accounts
+
+    @abstractmethod
+    def ask(self, is_settled: bool) -> Request:
+        """Points of its next round. None means that it waits, or has nothing left to do.
+
+        `is_settled` says whether all its candidates have been judged.
+        """
+
+    @abstractmethod
+    def tell(self, evaluation: Evaluation) -> list[Event]:
+        """What came of the points last asked for; what it has to say."""
+
+    def judged(self, event: Event) -> None:
+        """A verdict about one of its candidates, or how the polishing of one ended."""
+        return
+
+    @abstractmethod
+    def add_points(self, points: Array, values: Array) -> None:
+        """Points (n, d) that others evaluated, and their values."""
+
+    def add_stuck(self, point: Array, value: float) -> None:
+        """A local search got stuck at a point."""
+        return
+
+    @property
+    @abstractmethod
+    def ending(self) -> str:
+        """Why it has nothing left to try, in words; empty while it has."""
+
+    @property
+    @abstractmethod
+    def account(self) -> str:
+        """What it did, in a few words for the user."""

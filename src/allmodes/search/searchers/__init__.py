@@ -1,0 +1,1 @@
+"""Ways of looking for candidates: local searches, populations, annealing."""

@@ -1,0 +1,1 @@
+"""The paper's annealing with nothing to tune."""

@@ -1,0 +1,1 @@
+"""Many local searches at once: trust-region steps, and quasi-Newton lines over kinks."""

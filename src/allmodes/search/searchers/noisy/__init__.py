@@ -1,0 +1,1 @@
+"""Noisy functions: candidates are measured again before they count."""

@@ -1,0 +1,1 @@
+"""Where local searches begin."""

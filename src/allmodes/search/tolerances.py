@@ -1,0 +1,112 @@
+"""Every threshold on places and values, derived from xtol, the scale of the function, rounding and noise.
+
+Places are in units of the box. `xtol` is the accuracy that the user wants of positions. Near an optimum the function
+changes with the square of the distance, so that sqrt(xtol) is the distance over which it changes by about xtol of its
+scale: what lies closer together than that cannot be told apart by a glance at the values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from allmodes.search.context import Context
+
+Array = NDArray[np.float64]
+
+EPSILON = 2.2e-16  # relative rounding of a float64
+TINY = 1e-300  # added to what is divided by
+_SAME = 10.0  # xtol: twice the error of each of two positions, with room
+_CLOSE = 10.0  # sqrt(xtol): modes farther apart than this are never compared point by point
+_TIE = 1e-7  # of the scale: values that users call equal; xtol^2 of curvature is far less
+_RELATIVE_TIE = 1e-12  # of the value: what a sum of a few thousand rounded terms loses
+_ROUNDING = (1e-11, 1e-15, 1e-14)  # of the local relief, of the scale, of the value: differences that mean nothing
+_NOISE = 3.0  # standard deviations of a difference that may be luck, also where the best of many is compared
+
+
+class Tolerances(NamedTuple):
+    """Thresholds of a search as it stands."""
+
+    context: Context
+
+    # ---- places, as shares of the box, in the largest coordinate of a difference
+
+    @property
+    def same(self) -> float:
+        """Closer than this two points are one place."""
+        return _SAME * self.context.xtol
+
+    @property
+    def near(self) -> float:
+        """Closer than this the function has hardly changed."""
+        return float(np.sqrt(self.context.xtol))
+
+    @property
+    def close(self) -> float:
+        """Closer than this two optima are told apart by values between them."""
+        return _CLOSE * self.near
+
+    # ---- values
+
+    @property
+    def tie(self) -> float:
+        """Values closer than this are equally good.
+
+        A function that spans many orders of magnitude is judged by how curved it is at the best mode.
+        """
+        context, archive = self.context, self.context.archive
+        scale, size = context.scale, 0.0
+        if len(archive):
+            curvature = float(np.abs(archive.records[int(np.argmax(archive.values))].hessian).max(initial=0.0))
+            scale, size = min(scale, curvature) if curvature > 0.0 else scale, abs(archive.best)
+        return _TIE * scale + _RELATIVE_TIE * size + _NOISE * context.noise
+
+    @property
+    def equal(self) -> float:
+        """Values of polished modes closer than this are equal: in a wide box far less than `tie`.
+
+        Judged by how much the function falls between the best mode and the others, by the model at the best, and by
+        the error of a value that comes from the error of its position.
+        """
+        context, archive = self.context, self.context.archive
+        if not len(archive) or context.noise:
+            return self.tie
+        best = int(np.argmax(archive.values))
+        H = archive.records[best].hessian
+        apart = np.delete(context.box.difference(archive.means, archive.means[best]), best, axis=0)
+        fall = float(np.abs(np.einsum("jd,de,je->j", apart, H, apart)).min(initial=np.inf))
+        error = 0.5 * context.xtol**2 * float(np.abs(H).max(initial=0.0))
+        return float(np.fmin(self.tie, _TIE * fall + error + _RELATIVE_TIE * abs(archive.best)))
+
+    def rounding(self, curvature: float = np.inf) -> float:
+        """Differences of values that mean nothing, where the function is curved like this."""
+        relief, wide, relative = _ROUNDING
+        context = self.context
+        size = abs(context.best_value if np.isfinite(context.best_value) else 0.0)
+        return relief * min(context.scale, curvature) + wide * context.scale + relative * size
+
+    def value_error(self, j: int) -> float:
+        """Of a mode's value, where its place is known to `same`: at a kink the slope counts."""
+        record = self.context.archive.records[j]
+        slope = float(np.abs(np.where(record.active, 0.0, record.gradient)).sum())
+        return max(self.tie, self.same * slope) if slope == slope else self.tie
+
+    def shortfalls(self, best: int) -> Array:
+        """By how much each mode may be worse than the best, (J,), and still be as good."""
+        archive, noise = self.context.archive, self.context.noise
+        if noise:
+            errors = np.array([record.standard_error for record in archive.records])
+            return _NOISE * np.hypot(errors, errors[best])
+        tie, equal = self.tie, self.equal
+        level = min(tie, equal + 1e-10 * self.context.scale)
+        known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
+        errors = np.array(
+            [
+                self.value_error(j) if record.source == "component" else known[record.kind]
+                for j, record in enumerate(archive.records)
+            ]
+        )
+        return np.maximum(errors, errors[best])
