@@ -64,7 +64,6 @@ class Archive:
         records: what else is known of each.
         hits: searches that ended in each mode, (J,).
         space_filling_hits: those of them that began at space-filling starts, (J,): coverage is estimated from these.
-        groups: numbers that are equal for modes that have proved to be parts of one, (J,).
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """
@@ -75,7 +74,6 @@ class Archive:
     records: list[Frozen] = field(default_factory=list)
     hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     space_filling_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    groups: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     has_boundary: bool = False
     tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
     median_gap: float | None = field(default=None, init=False, metadata={"stored": False})
@@ -111,7 +109,6 @@ class Archive:
         self.records.append(record)
         self.has_boundary |= bool(record.active.any())
         self.hits, self.space_filling_hits = np.append(self.hits, 0), np.append(self.space_filling_hits, 0)
-        self.groups = np.append(self.groups, self.groups.max(initial=-1) + 1)
         self._forget_distances()
         return len(self.values) - 1
 
@@ -133,14 +130,8 @@ class Archive:
         self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
         self.values = self.values[chosen]
         self.records = [record for record, is_kept in zip(self.records, chosen, strict=True) if is_kept]
-        self.hits, self.space_filling_hits, self.groups = (
-            a[chosen] for a in (self.hits, self.space_filling_hits, self.groups)
-        )
+        self.hits, self.space_filling_hits = self.hits[chosen], self.space_filling_hits[chosen]
         self._forget_distances()
-
-    def join(self, mode: int, other: int) -> None:
-        """Two modes have proved to be parts of one; they keep their numbers."""
-        self.groups[self.groups == self.groups[mode]] = self.groups[other]
 
     def hit(self, mode: int, is_space_filling: bool = False, times: int = 1) -> None:
         """A search ended in this mode."""

@@ -31,6 +31,7 @@ class Origin(NamedTuple):
         cost: evaluations so far.
         question: the verification that waits for this local search, or -1: then the verifier is told how it ended.
         compared: the mode it was told apart from on its way, or -1.
+        restarts: how often the verifier has sent it on to higher ground.
     """
 
     member: str
@@ -39,6 +40,7 @@ class Origin(NamedTuple):
     cost: int = 0
     question: int = -1
     compared: int = -1
+    restarts: int = 0
 
     @property
     def is_space_filling(self) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.objective import VALUE, Evaluation, Needs
 from allmodes.search.events import Event
+from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
@@ -105,3 +106,20 @@ class Searcher(ABC):
     @abstractmethod
     def account(self) -> str:
         """What it did, in a few words for the user."""
+
+
+@stored
+class Block(NamedTuple):
+    """Points of one round that belong to one machine: what it wants to know, and about whom.
+
+    Attributes:
+        machine: whose it is.
+        kind: what the machine calls the question.
+        rows: (n,), the local searches or verifications that ask.
+        points: (n, points each, d).
+    """
+
+    machine: str
+    kind: str
+    rows: NDArray[np.intp]
+    points: Array

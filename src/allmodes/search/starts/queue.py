@@ -1,4 +1,4 @@
-"""Evaluated points that wait to be starts, those first that are better than their neighbours: the only queue there is."""
+"""Evaluated points that wait to be starts, those first that beat their neighbours: the only queue there is."""
 
 from __future__ import annotations
 
@@ -56,17 +56,18 @@ class Queue:
         """These points are starts now."""
         self.is_used[numbers] = True
 
-    def local_bests(self, modes: Array | None = None, heights: Array | None = None) -> Indices:
+    def local_bests(self, modes: Array | None = None, heights: Array | None = None, neighbours: int = 0) -> Indices:
         """Numbers of the unused points that are better than their nearest neighbours, best first.
 
-        Modes (k, d) with these heights (k,) count as neighbours, too. In many dimensions every unused point is listed.
+        Modes (k, d) with these heights (k,) count as neighbours, too. In many dimensions every unused point is listed,
+        unless it is said how many neighbours to look at.
         """
         chosen, d = np.flatnonzero(~self.is_used), self.box.d
         points, values = self.points, self.values
         if modes is not None and heights is not None:
             points, values = np.concatenate([points, modes]), np.append(values, heights)
-        count = min(2 * d + 2, len(values) - 1)
-        if d <= _NEIGHBOURS_UP_TO and count > 0 and len(chosen):
+        count = min(neighbours or (2 * d + 2 if d <= _NEIGHBOURS_UP_TO else 0), len(values) - 1)
+        if count > 0 and len(chosen):
             from scipy.spatial import KDTree  # late: importing it takes a while
 
             places = embed(self.box, points)

@@ -1,0 +1,82 @@
+"""The ways of searching by name: assemblies of the same parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.nva.annealing.algorithm import Algorithm
+from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION
+from allmodes.search.context import Context
+from allmodes.search.scheduling.scheduler import Scheduler
+from allmodes.search.scheduling.stopping import Stopping
+from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
+from allmodes.search.searcher import Searcher, Strategy
+from allmodes.search.searchers.annealing.annealing import Annealing
+from allmodes.search.searchers.local.local_search import LocalSearch
+from allmodes.search.searchers.multistart import Multistart
+from allmodes.search.searchers.noisy.noisy import Noisy
+from allmodes.search.searchers.population.population import Population
+from allmodes.search.single import Single
+from allmodes.search.starts.start import Start
+from allmodes.search.starts.tuning import TUNING
+from allmodes.search.verify.verifier import Verifier
+
+NOISY_METHODS = ("auto", "black-box")
+METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
+
+
+def make_search(
+    context: Context,
+    method: str | Algorithm,
+    starts: NDArray[np.float64],
+    options: dict[str, Any],
+    polish: bool,
+    persistence: int = 0,
+    is_exhaustive: bool = False,
+) -> Strategy:
+    """The search of a method, with points (n, d) to begin at.
+
+    It goes on for so many evaluations after the last new mode, at least (`persistence`).
+    """
+    if context.box.d == 0:
+        return Single(context)
+    if context.noise != 0.0:
+        _check_noisy(method)
+        return Noisy(context)
+    algorithm = method if isinstance(method, Algorithm) else None
+    is_annealed = algorithm is not None or method == "anneal"
+    members: dict[str, Searcher] = {}
+    if is_annealed:
+        members[ANNEALING] = Annealing(context, algorithm, is_polished=polish)
+    elif method == "black-box" or (method == "auto" and context.order == 0):
+        members[POPULATION] = Population(context)
+    narrowest, widest = options.get("width", TUNING.narrowest), TUNING.widest
+    multistart = Multistart(
+        context,
+        [Start(point, GIVEN, TUNING.given_radius) for point in starts],
+        is_plain=method == "multistart",
+        is_passive=is_annealed or method == "black-box",
+        width=(narrowest, max(narrowest, widest)),
+    )
+    overlap = "lanes" if "width" in options else "none"  # who wants many at once has slow functions and workers
+    if options.get("order") == "completion":
+        overlap = "each"
+    stopping = Stopping(options.get("patience", SCHEDULING.patience), persistence)
+    return Scheduler(
+        context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context), stopping,
+        members, recruits=(POPULATION, ANNEALING) if method == "auto" else (), polishes=polish,
+        is_exhaustive=is_exhaustive, overlap=overlap,
+    )  # fmt: skip
+
+
+def _check_noisy(method: str | Algorithm) -> None:
+    if method in NOISY_METHODS:
+        return
+    name, allowed = getattr(method, "name", method), " or ".join(f'"{each}"' for each in NOISY_METHODS)
+    raise ValueError(
+        f'noise is set and method is "{name}", which compares single values and would find nothing; wanted method '
+        f"{allowed} for a noisy function, or noise left out."
+    )

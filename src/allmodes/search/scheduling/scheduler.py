@@ -1,0 +1,305 @@
+"""Whose turn it is: members propose, the verifier judges, events are passed on, the bandit learns."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
+from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin
+from allmodes.search.context import Context
+from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
+from allmodes.search.scheduling.bandit import Bandit
+from allmodes.search.scheduling.stopping import Stopping
+from allmodes.search.scheduling.tuning import TUNING
+from allmodes.search.searcher import Block, Request, Searcher, Strategy
+from allmodes.search.searchers.annealing.annealing import Annealing
+from allmodes.search.searchers.local.local_search import LocalSearch
+from allmodes.search.searchers.multistart import Multistart
+from allmodes.search.searchers.population.population import Population
+from allmodes.search.starts.start import Start
+from allmodes.search.verify.verifier import MACHINE as VERIFIER
+from allmodes.search.verify.verifier import Verifier
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
+_SCREENING = "screening"
+
+
+@stored
+class Flight(NamedTuple):
+    """A round that is not told yet.
+
+    Attributes:
+        blocks: what local searches and the verifier want to know; screened points are a block, too.
+        member: who asked for the rest of the points; empty if nobody did.
+        extra: how many these are.
+    """
+
+    blocks: list[Block]
+    member: str = ""
+    extra: int = 0
+
+
+@stored
+@dataclass
+class Scheduler(Strategy):
+    """A search made of members that take turns.
+
+    Local searches and the verifier are at everybody's service: what they want to know goes into every round. Whose turn
+    it is decides who begins something new. With derivatives, service goes first, for populations want values alone.
+
+    Attributes:
+        context: what is shared.
+        multistart: where local searches begin; `local` runs them, and `verifier` judges where they arrive.
+        stopping: when local searches are enough.
+        members: other ways of searching, by name: those that take part from the beginning, and those that joined.
+        recruits: names of those that may join when the function proves rough or rugged.
+        polishes: whether local searches go on from what populations find.
+        is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try.
+        overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
+        bandit: which member pays.
+        flights: rounds that are not told, by ticket; `asked`, how many there were.
+        turn: whose it is next; empty until that is decided.
+    """
+
+    context: Context
+    multistart: Multistart
+    local: LocalSearch
+    verifier: Verifier
+    stopping: Stopping = field(default_factory=Stopping)
+    members: dict[str, Searcher] = field(default_factory=dict)
+    recruits: tuple[str, ...] = ()
+    polishes: bool = True
+    is_exhaustive: bool = False
+    overlap: str = "none"
+    bandit: Bandit = field(init=False)
+    flights: dict[str, Flight] = field(default_factory=dict)
+    asked: int = 0
+    turn: str = ""
+
+    def __post_init__(self) -> None:
+        first = TUNING.first_mode_cost * (self.context.box.d + 1)
+        self.bandit = Bandit(first, TUNING.memory * self.context.maxfev)
+
+    # ---- whose turn it is
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether most local searches end nowhere."""
+        counts = self.multistart.counts
+        is_judged = counts.searches >= TUNING.few and not counts.runaways
+        return is_judged and counts.nowhere > TUNING.rough * counts.searches
+
+    @property
+    def is_rugged(self) -> bool:
+        """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
+        context, searches = self.context, self.multistart.counts.searches
+        singles = int((context.archive.hits == 1).sum())
+        is_judged = context.nfev >= TUNING.rugged_after and searches >= 2 * TUNING.few
+        return is_judged and singles > TUNING.rugged * searches
+
+    def _recruit(self) -> None:
+        """Let populations join where local searches end nowhere, and annealing where each finds another trap."""
+        if POPULATION in self.recruits and POPULATION not in self.members and self.is_rough:
+            self.members[POPULATION] = Population(self.context)
+        is_wanted = ANNEALING in self.recruits and ANNEALING not in self.members and self.context.is_global
+        if is_wanted and self.is_rugged:
+            self.members[ANNEALING] = Annealing(self.context)
+
+    def _next_turn(self) -> str:
+        """Whose turn it is; decided once, until that member is asked."""
+        if not self.turn:
+            self._recruit()
+            self.turn = self._choose()
+        return self.turn
+
+    def _choose(self) -> str:
+        going = [name for name, member in self.members.items() if not member.ending]
+        if self.multistart.is_passive:
+            return going[0] if going else LOCAL
+        if not going or self.multistart.counts.searches < TUNING.few:
+            return LOCAL
+        spent = self.bandit.spent
+        if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
+            return ANNEALING  # as much as local searches had: what these found says little about broad funnels
+        if self.is_rough:  # what local searches found says little about what is left: turns are even
+            return min([LOCAL, *going], key=lambda name: spent.get(name, 0))
+        return self.bandit.choose(self.context.rng, [LOCAL, *going])
+
+    # ---- asking
+
+    @property
+    def _lanes(self) -> int:
+        return self.multistart.lanes(self.overlap, len(self.local))
+
+    @property
+    def is_ready(self) -> bool:
+        if not self.flights:
+            return True
+        is_alone = all(not flight.member for flight in self.flights.values())
+        return is_alone and len(self.flights) < self._lanes and self._next_turn() == LOCAL
+
+    def ask(self) -> Request:
+        turn = self._next_turn()
+        if turn == LOCAL or self.multistart.is_passive:
+            self.local.open(self.multistart.choose(len(self.local)), LOCAL)
+            screened = self.multistart.screening()
+            if screened is not None:
+                self.turn = ""
+                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), screened[None])]), VALUE)
+        lanes = self._lanes
+        most = None if lanes == 1 and not self.flights else -(-len(self.local) // lanes)
+        blocks = self.local.ask(most) + self.verifier.ask()
+        if turn == LOCAL or (blocks and self.context.order):
+            self.turn = "" if turn == LOCAL else turn
+            return self._take_off(Flight(blocks), _NEEDS[self.context.order])
+        self.turn = ""
+        request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
+        if not blocks:
+            return self._take_off(Flight([], turn, len(request.points)), request.needs, request.points)
+        return self._take_off(Flight(blocks, turn, len(request.points)), VALUE, request.points)
+
+    def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:
+        """Another round is in flight."""
+        d = self.context.box.d
+        points = [block.points.reshape(-1, d) for block in flight.blocks] + ([] if others is None else [others])
+        whole = np.concatenate([np.zeros((0, d)), *points])
+        if not len(whole):
+            return Request(whole, needs, -1)
+        self.asked += 1
+        self.flights[str(self.asked)] = flight
+        return Request(whole, needs, self.asked)
+
+    def withdraw(self, ticket: int) -> None:
+        flight = self.flights.pop(str(ticket), None)
+        for block in flight.blocks if flight is not None else []:
+            if block.machine == VERIFIER:
+                self.verifier.withdraw(block)
+            elif block.machine == _SCREENING:
+                self.multistart.withdraw_screening()
+            else:
+                self.local.withdraw([block])
+
+    # ---- telling
+
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        flight = self.flights.pop(str(ticket))
+        first, local_blocks, local_told = 0, [], []
+        events: list[Event] = []
+        for block in flight.blocks:
+            n, each, _ = block.points.shape
+            told = _part(evaluation, first, n, each)
+            first += n * each
+            if block.machine == _SCREENING:
+                self._tell_screening(block.points[0], told.value[0])
+            elif block.machine == VERIFIER:
+                events += self.verifier.tell(block, told.value)
+            else:
+                local_blocks.append(block)
+                local_told.append(told)
+        if local_blocks:
+            events = self.local.tell(local_blocks, local_told) + events
+        if flight.member:
+            self.bandit.charge(flight.member, flight.extra)
+            rest = Evaluation(*[None if part is None else part[first:] for part in evaluation])
+            events += self.members[flight.member].tell(rest)
+        self._pass_on(events)
+
+    def _tell_screening(self, points: Array, values: Array) -> None:
+        self.multistart.tell_screening(points, values)
+        self.bandit.charge(LOCAL, len(values))
+        if POPULATION in self.members:
+            self.members[POPULATION].add_points(points, values)
+
+    def _pass_on(self, events: list[Event]) -> None:
+        """Take events to those they concern, until there are none."""
+        waiting = deque(events)
+        while waiting:
+            event = waiting.popleft()
+            if isinstance(event, Continue):
+                self._continue(event)
+            elif isinstance(event, Arrived | Recognised | Stuck | RanAway | Failed):
+                said = self.verifier.judge(event)
+                if len(said) == 1 and said[0] is event:
+                    self._close(event.origin, event)  # type: ignore[union-attr]
+                else:
+                    waiting.extendleft(reversed(said))
+            else:
+                self._close(event.origin, event)
+
+    def _continue(self, event: Continue) -> None:
+        if event.origin.number < 0:
+            self.local.open([Start(event.point, POLISH, event.radius)], event.origin.member)
+        else:
+            self.local.resume(event)
+
+    def _close(self, origin: Origin, event: Event) -> None:
+        """A search is over, or a verdict is passed."""
+        context, is_own = self.context, origin.member == LOCAL
+        self.bandit.charge(origin.member, origin.cost)
+        if isinstance(event, NewMode):
+            archive = context.archive
+            if not context.is_global or archive.values[event.mode] >= archive.best - context.tolerances.tie:
+                self.bandit.succeed(origin.member)
+            if origin.member == POPULATION and self.polishes:
+                start = Start(archive.means[event.mode].copy(), POLISH, TUNING.polish_radius)
+                self.local.open([start], POPULATION)
+        if is_own:
+            self.multistart.ended(event, self.local.numbers)
+        elif origin.start != POLISH:
+            self.members[origin.member].judged(event)
+        if is_own and isinstance(event, Stuck | Rejected):
+            for member in self.members.values():
+                member.add_stuck(event.point, event.value)
+
+    # ---- the rest of the protocol
+
+    def add_points(self, points: Array, values: Array) -> None:
+        self.multistart.add_points(points, values)
+        for member in self.members.values():
+            member.add_points(points, values)
+
+    @property
+    def lost_searches(self) -> int:
+        return self.multistart.lost_searches
+
+    @property
+    def account(self) -> str:
+        spent = {name: count for name, count in self.bandit.spent.items() if count}
+        parts = [self.multistart.account] if self.multistart.counts.searches or not self.members else []
+        parts += [member.account for member in self.members.values()]
+        if len(spent) > 1 and not self.multistart.is_passive:
+            parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
+        if self.is_rough and not self.multistart.is_passive:
+            parts.append("most local searches ended nowhere: the function is rough")
+        if ANNEALING in self.members and not self.multistart.is_passive:
+            parts.append("nearly every local search found another mode: the function is rugged")
+        return "; ".join(part for part in parts if part)
+
+    @property
+    def ending(self) -> str:
+        endings = {name: member.ending for name, member in self.members.items()}
+        if self.multistart.is_passive:
+            is_busy = len(self.local) or len(self.verifier) or self.multistart.given
+            return "" if is_busy else next((why for why in endings.values()), "")
+        enough = self.stopping.ending(self.context, self.multistart.counts, self.local.numbers)
+        if self.context.is_global and self.is_exhaustive and endings:  # the user's budget is there to be used
+            return "; ".join([enough, *endings.values()]) if enough and all(endings.values()) else ""
+        if self.local.count((POLISH,)):
+            return ""
+        if ANNEALING in endings:
+            return endings[ANNEALING]
+        return endings[POPULATION] if self.is_rough and POPULATION in endings else enough
+
+
+def _part(evaluation: Evaluation, first: int, n: int, each: int) -> Evaluation:
+    """What belongs to a block, as (n, each, ...)."""
+    part = slice(first, first + n * each)
+    return Evaluation(*[None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation])

@@ -1,0 +1,37 @@
+"""Constants of whose turn it is, and of when it is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from allmodes.search.constants import constant
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """See `search/constants.py`."""
+
+    few: int = constant(8, "searches", "fewer say nothing about a function, and are too few to split into rounds")
+
+    # when local searches are enough
+    patience: int = constant(100, "searches", "without a new mode: most of them cost little more than one point")
+    patience_per_mode: int = constant(
+        5, "searches", "without a new mode, for each mode found: more may hide among more"
+    )
+    rare: float = constant(0.02, "share", "of searches whose mode was found once: the chance that the next is new")
+    barren: int = constant(4, "screenings", "that bring no new mode, before a search for the best modes ends")
+
+    # whose turn it is
+    first_mode_cost: float = constant(
+        1000.0, "evaluations per dimension", "what a member's first mode is taken to cost"
+    )
+    memory: float = constant(0.05, "budget", "over which what a member brought is forgotten")
+    rough: float = constant(0.5, "share", "of local searches that end nowhere, above which the function is rough")
+    rugged: float = constant(0.9, "share", "of local searches that found a mode nobody else did: small traps")
+    rugged_after: int = constant(
+        1000, "evaluations", "before a function is called rugged: many have many modes at first"
+    )
+    polish_radius: float = constant(0.01, "box", "first step of a local search from what a population found")
+
+
+TUNING = Tuning()

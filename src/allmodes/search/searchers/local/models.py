@@ -1,0 +1,108 @@
+"""Quadratic models of many local searches at once: their trust-region steps, in eigenbases, and their updates."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.search.tolerances import TINY
+
+Array = NDArray[np.float64]
+
+_SECULAR_STEPS = 4  # Newton steps on the secular equation; three give a length within a few per cent
+
+
+class Model(NamedTuple):
+    """Quadratic models f + g s + s^T H s / 2 of n searches, coordinates held by a bound taken out.
+
+    In coordinates that are held g (n, d) is zero and H (n, d, d) diagonal and negative; eigenvalues ascend. `rotated`
+    is g in the eigenbasis.
+    """
+
+    g: Array
+    eigenvalues: Array
+    vectors: Array
+    held: NDArray[np.bool_]
+    rotated: Array
+
+    def newton(self) -> Array:
+        """The step to the maximum of the model, (n, d); meaningful where the model has one."""
+        return (self.vectors @ (self.rotated / np.minimum(self.eigenvalues, -TINY) * -1.0)[..., None])[..., 0]
+
+    def of(self, rows: NDArray[np.bool_]) -> Model:
+        """The models of some searches."""
+        return Model(self.g[rows], self.eigenvalues[rows], self.vectors[rows], self.held[rows], self.rotated[rows])
+
+
+def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model:
+    """Models at points (n, d), with the coordinates held where a bound stops the ascent."""
+    held = (point <= lower) | (point >= upper)
+    if held.any():
+        held = ((point <= lower) & (g < 0.0)) | ((point >= upper) & (g > 0.0))
+        g = np.where(held, 0.0, g)
+        H = np.where(held[:, :, None] | held[:, None, :], 0.0, H)
+        n, i = held.nonzero()
+        # Held coordinates neither bend the rest nor look like a flat direction.
+        H[n, i, i] = -np.maximum(np.abs(H).max(axis=(1, 2)), TINY)[n]
+    eigenvalues, vectors = np.linalg.eigh(H)
+    return Model(g, eigenvalues, vectors, held, (g[:, None, :] @ vectors)[:, 0])
+
+
+def step(model: Model, radius: Array) -> Array:
+    """The best step within the radius (n,) for every model, (n, d).
+
+    Where the maximum of the model is farther, s = (mu - H)^-1 g with mu such that |s| = radius, by Newton's method on
+    the secular equation 1/|s| = 1/radius, which converges monotonically from the left bound.
+    """
+    lam, rotated = model.eigenvalues, model.rotated
+    s = rotated / np.maximum(-lam, TINY)
+    is_far = ~((lam[:, -1] < 0.0) & (np.einsum("nd,nd->n", s, s) <= radius * radius))
+    if is_far.all():
+        s = _on_sphere(lam, rotated, radius)
+    elif is_far.any():
+        s[is_far] = _on_sphere(lam[is_far], rotated[is_far], radius[is_far])
+    return (model.vectors @ s[..., None])[..., 0]
+
+
+def _on_sphere(lam: Array, rotated: Array, radius: Array) -> Array:
+    largest = lam[:, -1]
+    spread = np.abs(lam).max(axis=1)
+    mu = np.maximum(0.0, (lam + np.abs(rotated) / radius[:, None]).max(axis=1))
+    mu = np.maximum(mu, largest + 1e-12 * spread + TINY)
+    for _ in range(_SECULAR_STEPS):
+        gap = mu[:, None] - lam
+        s = rotated / gap
+        squared = np.einsum("nd,nd->n", s, s)
+        length = np.sqrt(squared)
+        slope = np.einsum("nd,nd->n", s, s / gap)
+        mu = mu + np.maximum(0.0, (length / radius - 1.0)) * squared / np.maximum(slope, TINY)
+    s = rotated / (mu[:, None] - lam)
+    length = np.sqrt(np.einsum("nd,nd->n", s, s))
+    s *= np.minimum(1.0, radius / np.maximum(length, TINY))[:, None]
+    # The hard case, a saddle seen along its ridge: what is missing in length goes along the steepest upward curve.
+    is_hard = (length < 0.8 * radius) & (largest > 0.0)
+    missing = np.sqrt(np.maximum(radius**2 - length**2, 0.0))
+    s[:, -1] += np.where(is_hard, np.where(rotated[:, -1] < 0.0, -missing, missing), 0.0)
+    return s
+
+
+def gain(g: Array, H: Array, s: Array) -> Array:
+    """g s + s^T H s / 2."""
+    return np.einsum("nd,nd->n", g + 0.5 * (H @ s[..., None])[..., 0], s)
+
+
+def rank_one(H: Array, s: Array, change: Array) -> Array:
+    """Symmetric rank-one update of models H to a change of gradient along s, skipped where it would blow up."""
+    residual = change - (H @ s[..., None])[..., 0]
+    along = np.einsum("nd,nd->n", residual, s)
+    size = np.sqrt(np.einsum("nd,nd->n", residual, residual) * np.einsum("nd,nd->n", s, s))
+    factor = np.where(np.abs(along) > 1e-8 * size, 1.0 / np.where(along == 0.0, 1.0, along), 0.0)
+    return H + factor[:, None, None] * residual[:, :, None] * residual[:, None, :]
+
+
+def match_value(H: Array, s: Array, missing: Array) -> Array:
+    """The smallest change of models H along s that raises their value at s by `missing`."""
+    squared = np.einsum("nd,nd->n", s, s)
+    return H + (2.0 * missing / np.maximum(squared, TINY) ** 2)[:, None, None] * s[:, :, None] * s[:, None, :]

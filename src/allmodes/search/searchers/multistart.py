@@ -1,0 +1,245 @@
+"""Where local searches begin, and how many are in flight: their starts compete by what they bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.modes.coverage import counted
+from allmodes.search.candidate import AROUND_MODES, AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, SCREENED, SPACE_FILLING
+from allmodes.search.context import Context
+from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
+from allmodes.search.scheduling.bandit import Bandit
+from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
+from allmodes.search.starts import at_bounds, between_modes
+from allmodes.search.starts.around_modes import AroundModes
+from allmodes.search.starts.queue import Queue
+from allmodes.search.starts.screened import Screened
+from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.start import Start
+from allmodes.search.starts.tuning import TUNING
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+End: TypeAlias = NewMode | KnownMode | Rejected | Recognised | Stuck | RanAway | Failed
+
+_VERDICTS = (NewMode, KnownMode, Rejected)
+_SEARCH_ENDS = (Recognised, Stuck, RanAway, Failed)
+_NOWHERE = (Rejected, Stuck, RanAway)
+
+
+@stored
+@dataclass
+class Counts:
+    """What came of the local searches that have ended.
+
+    Attributes:
+        searches: all of them; `since_new`, those since the last new mode.
+        nowhere: those that ended in no mode; `runaways`, those of them that left for infinity.
+        lost: those from space-filling starts that ended in no mode, or could not begin.
+        barren: screenings since a mode was found that counts.
+        last_new: evaluations made when the last new mode was found.
+        awaited: number of the youngest search that was in flight then: the search does not end before it and all older
+            ones have.
+    """
+
+    searches: int = 0
+    since_new: int = 0
+    nowhere: int = 0
+    runaways: int = 0
+    lost: int = 0
+    barren: int = 0
+    last_new: int = 0
+    awaited: int = -1
+
+
+@stored
+@dataclass
+class Multistart:
+    """Chooses where local searches begin; it neither runs nor judges them.
+
+    Starts are space-filling (screened where only the best modes count), around known modes, between them, or at the
+    bounds. Each kind is used as often as it may be the one that brings most new modes per evaluation.
+
+    Attributes:
+        context: what is shared.
+        given: starts to be used first.
+        is_plain: random starts only.
+        is_passive: given starts only.
+        width: how many searches are in flight, at first and at most.
+        bandit: what each kind of start has brought.
+        counts: what came of the searches.
+        needs_screening: whether no search begins before more points are screened; `is_screening`, these are in flight.
+    """
+
+    context: Context
+    given: list[Start] = field(default_factory=list)
+    is_plain: bool = False
+    is_passive: bool = False
+    width: tuple[int, int] = field(default_factory=lambda: (TUNING.narrowest, TUNING.widest))
+    bandit: Bandit = field(init=False)
+    counts: Counts = field(default_factory=Counts)
+    space_filling: SpaceFilling = field(init=False)
+    around_modes: AroundModes = field(default_factory=AroundModes)
+    screened: Screened = field(init=False)
+    needs_screening: bool = False
+    is_screening: bool = False
+
+    def __post_init__(self) -> None:
+        box, rng = self.context.box, self.context.rng
+        each = 1 if self.context.order else box.d + 1  # evaluations for a value and a gradient
+        self.bandit = Bandit(TUNING.first_cost, TUNING.memory * each)
+        self.space_filling = SpaceFilling(box.d, int(rng.integers(2**31)))
+        self.screened = Screened(Queue(box))
+
+    # ---- how many
+
+    @property
+    def wanted(self) -> int:
+        """How many searches should be in flight."""
+        low, high = self.width
+        return min(high, max(low, self.counts.searches // TUNING.searches_per_width))
+
+    def lanes(self, overlap: str, in_flight: int) -> int:
+        """In how many rounds searches are asked about in turns.
+
+        Overlap is "none", "lanes", or "each" search in a round of its own. A point that takes long holds up its own
+        round and those after it, but not the other one in flight. What one round finds the other does not know yet:
+        that costs 1 to 3 % more evaluations, and rounds of half the size cost more of the solver's own time.
+        """
+        wanted = min(self.wanted, in_flight + len(self.given)) if self.is_passive else self.wanted
+        width = max(wanted, in_flight)
+        return {"none": 1, "lanes": 2 if width >= SCHEDULING.few else 1, "each": max(1, width)}[overlap]
+
+    # ---- where
+
+    def add_points(self, points: Array, values: Array) -> None:
+        """Good ones among points (n, d) that others evaluated become starts."""
+        is_good = np.isfinite(values)
+        if self.context.is_sampled:
+            is_good &= values > self.context.level
+        good = np.flatnonzero(is_good)
+        best = good[np.argsort(-values[good], kind="stable")][: TUNING.most_given]
+        self.given += [Start(points[i], GIVEN) for i in best]
+
+    def choose(self, in_flight: int) -> list[Start]:
+        """Starts of new searches when so many are in flight: given ones, then those of kinds that promise most.
+
+        Fewer than wanted when points must be screened first, or when only given starts are used.
+        """
+        n = max(0, self.wanted - in_flight)
+        starts, self.given = self.given[:n], self.given[n:]
+        n -= len(starts)
+        if not n or self.is_passive or self.needs_screening:
+            return starts
+        if self.is_plain:
+            points = self.context.rng.random((n, self.context.box.d))
+            return starts + [Start(point, SPACE_FILLING) for point in points]
+        usual, *others = self._kinds()
+        drawn = self.bandit.draw(self.context.rng, [usual, *others], n)
+        for kind in others:
+            made = self._make(kind, drawn.count(kind))
+            starts += made
+            n -= len(made)
+        return starts + self._make(usual, n)
+
+    def _kinds(self) -> list[str]:
+        """Kinds of starts to choose from; the first makes as many as are wanted."""
+        archive, usual = self.context.archive, SCREENED if self.context.is_global else SPACE_FILLING
+        if not len(archive) or self.counts.searches < SCHEDULING.few:
+            return [usual]
+        return [usual, AROUND_MODES, BETWEEN_MODES, *([AT_BOUNDS] if archive.has_boundary else [])]
+
+    def _make(self, kind: str, n: int) -> list[Start]:
+        """At most n starts of a kind."""
+        if not n:
+            return []
+        if kind == AROUND_MODES:
+            return self.around_modes.draw(self.context, n)
+        if kind == BETWEEN_MODES:
+            return between_modes.draw(self.context, n)
+        if kind == AT_BOUNDS:
+            return at_bounds.draw(self.context, n)
+        if kind == SCREENED:
+            return self._take(n)
+        return [Start(point, SPACE_FILLING) for point in self.space_filling.draw(n)]
+
+    # ---- screening
+
+    def _take(self, n: int) -> list[Start]:
+        """At most n screened points; when there are no more of them, others should be screened."""
+        starts: list[Start] = []
+        while len(starts) < n and not self.needs_screening:
+            start = self.screened.take(self.context)
+            if start is None:
+                self.needs_screening = True
+            else:
+                starts.append(start)
+        return starts
+
+    def screening(self) -> Array | None:
+        """Points (n, d) whose values are wanted now, to be told; None without need, or while some are in flight."""
+        if self.is_screening or not self.needs_screening:
+            return None
+        self.is_screening = True
+        return self.space_filling.draw(self.screened.wanted)
+
+    def tell_screening(self, points: Array, values: Array) -> None:
+        """What the function is at screened points."""
+        self.needs_screening = self.is_screening = False
+        self.counts.barren += 1
+        self.context.observe_level(values)
+        self.screened.add(points, values)
+        self.bandit.charge(SCREENED, len(values))
+
+    def withdraw_screening(self) -> None:
+        """The points that are screened will not be told."""
+        self.is_screening = False
+
+    # ---- what came of it
+
+    def ended(self, event: Event, running: list[int]) -> None:
+        """A local search has ended, while these others (by their numbers) are in flight.
+
+        Only searches that began here count, not those of other members, nor those that a verification waits for.
+        """
+        if not isinstance(event, (*_VERDICTS, *_SEARCH_ENDS)) or event.origin.member != LOCAL:
+            return
+        if isinstance(event, _SEARCH_ENDS) and event.origin.question >= 0:
+            return
+        self._count(event, running)
+        kind, is_success = event.origin.start, self._is_success(event)
+        self.bandit.charge(kind, event.origin.cost)
+        if is_success:
+            self.bandit.succeed(kind)
+            self.counts.barren = 0
+        if kind == SCREENED:
+            self.screened.report(is_success)
+
+    def _count(self, event: End, running: list[int]) -> None:
+        counts = self.counts
+        counts.searches += 1
+        counts.since_new += 1
+        if isinstance(event, NewMode):
+            counts.since_new, counts.last_new = 0, self.context.nfev
+            counts.awaited = max(running, default=-1)
+        counts.nowhere += isinstance(event, _NOWHERE)
+        counts.runaways += isinstance(event, RanAway)
+        counts.lost += isinstance(event, (*_NOWHERE, Failed)) and event.origin.is_space_filling
+
+    def _is_success(self, event: End) -> bool:
+        """Whether it found a new mode that counts."""
+        return isinstance(event, NewMode) and (not self.context.is_global or event.mode in self.context.counted)
+
+    @property
+    def lost_searches(self) -> int:
+        """Local searches from space-filling starts that ended in no mode."""
+        return self.counts.lost
+
+    @property
+    def account(self) -> str:
+        """What it did, in a few words for the user."""
+        return counted(self.counts.searches, "local search", "local searches")

@@ -1,0 +1,19 @@
+"""Starts at the bounds: basins of optima there may hardly reach into the box."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from allmodes.search.candidate import AT_BOUNDS
+from allmodes.search.context import Context
+from allmodes.search.starts.start import Start
+
+
+def draw(context: Context, n: int) -> list[Start]:
+    """n starts with some coordinates at a bound, one to all of them; random ones where there is no bound."""
+    box, rng = context.box, context.rng
+    points = rng.random((n, box.d))
+    is_held = rng.random((n, box.d)) < rng.random((n, 1))
+    is_held[np.arange(n), rng.integers(box.d, size=n)] = True
+    ends = np.where(rng.random((n, box.d)) < 0.5, box.lower_unit, box.upper_unit)
+    return [Start(point, AT_BOUNDS) for point in np.where(is_held & np.isfinite(ends), ends, points)]

@@ -1,0 +1,188 @@
+"""Is an optimum one that is known? Straight between the two, then, for level ones, along a bent path.
+
+A bent path is found by halving: a local search from the middle of the longest piece shows whether there is level ground
+between its ends. Points that have proved to belong to a level mode are remembered, so that later candidates find the
+nearest part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.search.candidate import Candidate
+from allmodes.search.context import Context
+from allmodes.search.events import Arrived, SearchEvent
+from allmodes.search.geometry import clip, lengths
+from allmodes.search.tolerances import TINY
+from allmodes.search.verify.question import Different, Launch, Optimum, Question, Same, Step
+from allmodes.search.verify.same_mode import Relation, compare, points_between
+from allmodes.search.verify.tuning import TUNING
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+_BESIDE = (0.0, 0.5, -0.5)  # of its length: where searches begin beside the middle of a piece, one after the other
+_MOST_NODES = 512  # points kept of level modes: a bound on memory
+_FARTHER = 1e-3  # of the largest curvature: how much plain distance counts beside the fall of the model
+
+
+@stored
+@dataclass
+class LevelSets:
+    """Level modes, and points that have proved to belong to them.
+
+    Attributes:
+        nodes: points (d,), and `owners`, the modes they belong to.
+    """
+
+    nodes: list[Array] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+
+    def add(self, points: Array, mode: int) -> None:
+        """Points (n, d) belong to a level mode."""
+        for point in points[: _MOST_NODES - len(self.nodes)]:
+            self.nodes.append(point.copy())
+            self.owners.append(mode)
+
+    def rivals(self, context: Context, optimum: Optimum, tried: tuple[int, ...]) -> list[int]:
+        """Level modes of the height of an optimum, nearest first by its model; from populations any mode is one."""
+        archive, candidate = context.archive, optimum.candidate
+        is_level = np.array([record.kind == "flat" for record in archive.records], dtype=bool)
+        is_level[self.owners] = True
+        if candidate.source == "component":
+            is_level[:] = True
+        is_level &= np.abs(archive.values - candidate.value) <= context.tolerances.tie
+        others = [j for j in np.flatnonzero(is_level).tolist() if j not in tried]
+        return sorted(others, key=lambda j: self.end_of(context, j, candidate)[1])
+
+    def end_of(self, context: Context, mode: int, candidate: Candidate) -> tuple[Array, float]:
+        """The point of a mode on the way to which the candidate's model falls least, and this fall."""
+        own = [node for node, owner in zip(self.nodes, self.owners, strict=True) if owner == mode]
+        points = np.array([context.archive.means[mode], *own])
+        way = context.box.difference(points, candidate.point)
+        H = candidate.hessian
+        metric = _FARTHER * max(float(np.abs(H).max(initial=0.0)), TINY) * np.eye(len(H)) - H
+        falls = np.einsum("nd,de,ne->n", way, metric, way)
+        return points[falls.argmin()], float(falls.min())
+
+
+@stored
+@dataclass(frozen=True)
+class Between(Question):
+    """Does the function fall on the straight way from an optimum to a mode, or to a point `end` that belongs to it?"""
+
+    optimum: Optimum
+    mode: int
+    end: Array
+
+    @property
+    def candidate(self) -> Candidate:  # type: ignore[override]
+        return self.optimum.candidate
+
+    def points(self, context: Context) -> Array:
+        return points_between(context.box, self.candidate.point, self.end)
+
+    def answer(self, context: Context, points: Array, values: Array) -> Step:
+        candidate = self.candidate
+        lower = min(candidate.value, float(context.archive.values[self.mode]))
+        if compare(lower, values, self._slack(context)) == Relation.ONE:
+            return Same(self.optimum, (self.mode,))
+        is_level = self.optimum.is_level and abs(candidate.value - context.archive.values[self.mode]) <= (
+            context.tolerances.tie
+        )
+        if is_level and context.box.d > 1:
+            way = context.box.difference(self.end, candidate.point)
+            return LevelPath(self.optimum, self.mode, np.stack([candidate.point + way, candidate.point])).launch(
+                context
+            )
+        return Different(self.optimum, self.mode)
+
+    def _slack(self, context: Context) -> float:
+        """A fall that says nothing: rounding, what a component leaves to be gained, or a ridge that bends."""
+        candidate, tolerances = self.candidate, context.tolerances
+        if candidate.is_kinked:
+            apart = context.box.difference(self.end, candidate.point)
+            slope = float(np.sqrt((candidate.gradient**2).sum() * (apart**2).sum()))
+            return TUNING.kink_valley * slope + tolerances.rounding()
+        if candidate.source == "component":
+            return tolerances.tie
+        return tolerances.rounding(float(np.abs(candidate.hessian).max(initial=0.0)))
+
+
+@stored
+@dataclass(frozen=True)
+class LevelPath(Question):
+    """Is there a path at one height from a mode to a level optimum?
+
+    Attributes:
+        nodes: points (n, d) at this height, from the mode to the optimum; periodic coordinates may leave the box.
+        proven: for each piece between two nodes whether it is so short and straight that it needs no more looks.
+        searches: made from between.
+        side: how often the present piece was looked at in vain: the next search begins beside its middle.
+    """
+
+    optimum: Optimum
+    mode: int
+    nodes: Array
+    proven: tuple[bool, ...] = (False,)
+    searches: int = 0
+    side: int = 0
+
+    @property
+    def candidate(self) -> Candidate:  # type: ignore[override]
+        return self.optimum.candidate
+
+    @property
+    def piece(self) -> int:
+        """The longest piece that is not proven, or -1."""
+        length = np.where(self.proven, -1.0, np.abs(np.diff(self.nodes, axis=0)).max(axis=1))
+        return -1 if all(self.proven) else int(length.argmax())
+
+    def launch(self, context: Context) -> Launch:
+        """A local search from the middle of the longest piece, or from beside it."""
+        ends = self.nodes[self.piece : self.piece + 2]
+        reach = float(lengths(ends[1] - ends[0]))
+        along = (ends[1] - ends[0]) / max(reach, TINY)
+        aside = np.eye(context.box.d)[np.abs(along).argmin()]
+        aside = aside - (aside @ along) * along
+        aside /= max(float(lengths(aside)), TINY)
+        start = clip(context.box, ends.mean(axis=0) + _BESIDE[self.side] * reach * aside)
+        return Launch(self, start, min(0.5 * TUNING.path_short, 0.5 * reach), self.candidate.is_kinked)
+
+    def answer(self, context: Context, points: Array, values: Array) -> Step:
+        raise TypeError("a level path is looked for by local searches, not by values.")
+
+    def ended(self, context: Context, event: SearchEvent) -> Step:
+        ends = self.nodes[self.piece : self.piece + 2]
+        landed = self._landed(context, event, ends)
+        if landed is None:
+            if self.side + 1 < len(_BESIDE):
+                return replace(self, side=self.side + 1).launch(context)
+            return Different(self.optimum, self.mode)
+        reach, bow = lengths(ends[1] - ends[0]), lengths(landed - ends.mean(axis=0))
+        is_proven = reach <= TUNING.path_short * np.sqrt(context.box.d) and bow <= TUNING.path_straight * reach
+        halves = (is_proven | (lengths(ends - landed) < context.tolerances.same)).tolist()
+        at = self.piece
+        path = replace(
+            self, nodes=np.insert(self.nodes, at + 1, landed, axis=0), searches=self.searches + 1, side=0,
+            proven=(*self.proven[:at], *halves, *self.proven[at + 1 :]),
+        )  # fmt: skip
+        if path.piece >= 0 and path.searches < TUNING.path_pieces:
+            return path.launch(context)
+        return Same(self.optimum, (self.mode,))
+
+    def _landed(self, context: Context, event: SearchEvent, ends: Array) -> Array | None:
+        """Where a search ended, if that is level ground between the ends of its piece."""
+        if not isinstance(event, Arrived):
+            return None
+        heights = (self.candidate.value, float(context.archive.values[self.mode]))
+        tie, value = context.tolerances.tie, event.candidate.value
+        middle = ends.mean(axis=0)
+        landed = middle + context.box.difference(event.candidate.point, middle)
+        reach = float(lengths(ends[1] - ends[0]))
+        is_level = min(heights) - tie <= value <= max(heights) + tie
+        is_between = lengths(ends - landed).max() <= TUNING.path_shrink * reach
+        return landed if is_level and is_between else None

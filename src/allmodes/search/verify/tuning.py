@@ -1,0 +1,43 @@
+"""Constants of the verifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from allmodes.search.constants import constant
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How candidates are judged. "Box" is the width of the domain, "scale" the spread of the function over it."""
+
+    level_from_differences: float = constant(
+        1e-2, "largest curvature", "least curvature that differences of values or gradients can be trusted to show"
+    )
+    level_from_hessian: float = constant(1e-5, "largest curvature", "the same for Hessians that are given")
+    gentle: float = constant(0.1, "scale", "least curvature below which values must say whether it is one")
+    faint: float = constant(1e-6, "largest curvature", "least curvature that values close by can show")
+    weak: float = constant(1e-3, "largest curvature", "least curvature that may be none where no Hessian is given")
+    rim: float = constant(1e-3, "curvature upward", "slope at a bound that may be an error of differences")
+    probe_near: float = constant(3e-3, "box", "first distance at which a direction that looks level is probed")
+    probe_ratio: float = constant(10.0, "ratio", "next distance over the last, up to the whole box")
+    curved: float = constant(0.3, "ratio", "share of a parabola's fall that counts as curved: a quartic shows less")
+    check_fall: float = constant(1e-6, "scale", "fall at which the model is compared with values: above rounding")
+    seen: float = constant(0.5, "ratio", "share of the predicted fall: where less is seen the model is out of date")
+    most_restarts: int = constant(5, "times", "a candidate that is sent to higher ground more often is no optimum")
+    component_step: float = constant(3.0, "standard deviations", "distance of the points around a component")
+    component_alike: float = constant(0.1, "ratio", "smaller of two falls over the larger that a peak shows")
+    component_long: float = constant(8.0, "ratio", "length over width from which on it may lie in a bent valley")
+    level_rivals: int = constant(3, "modes", "level modes of one height that a level candidate is compared with")
+    path_pieces: int = constant(12, "searches", "local searches from between, after which a path without gap is one")
+    path_short: float = constant(0.1, "box", "longer pieces of a path are halved again")
+    path_shrink: float = constant(0.8, "ratio", "length of half a piece over the piece: across a gap none is shorter")
+    path_straight: float = constant(0.15, "ratio", "bow over length of a short piece that needs no more looks")
+    around: float = constant(1e-3, "box", "where falls around a kink are measured, and a quarter of that")
+    aside: float = constant(0.01, "box", "how far a search is put aside to see whether it comes back to a kink")
+    back: float = constant(0.1, "ratio", "how near it must come, over the way aside")
+    returns: int = constant(3, "times", "how often it must come back, from directions at right angles")
+    kink_valley: float = constant(0.05, "ratio", "fall along a straight way that a bent ridge explains, over its slope")
+
+
+TUNING = Tuning()

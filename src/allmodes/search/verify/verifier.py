@@ -1,0 +1,262 @@
+"""Judges candidates and keeps the archive: is it an optimum, of what kind, and is it one that is known?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.search.archive import Frozen
+from allmodes.search.candidate import RETURN, Candidate, Origin
+from allmodes.search.context import Context
+from allmodes.search.events import (
+    Arrived,
+    Continue,
+    Event,
+    KnownMode,
+    NewMode,
+    Recognised,
+    Rejected,
+    SearchEvent,
+)
+from allmodes.search.geometry import is_held
+from allmodes.search.searcher import Block
+from allmodes.search.verify.comparison import Between, LevelSets
+from allmodes.search.verify.components import AroundComponent
+from allmodes.search.verify.kinks import AroundKink
+from allmodes.search.verify.question import (
+    Different,
+    Higher,
+    Launch,
+    New,
+    NoOptimum,
+    Optimum,
+    Question,
+    Same,
+    Step,
+)
+from allmodes.search.verify.stationarity import examine
+from allmodes.search.verify.tuning import TUNING
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+MACHINE = "verifier"
+
+
+@stored
+@dataclass
+class Case:
+    """A candidate that is being verified.
+
+    Attributes:
+        candidate: as it arrived.
+        origin: where it came from, with what it has cost so far.
+        question: what is to be answered next.
+        tried: modes that it has been told from.
+        waits: whether the question has been asked: values are in flight, or a local search is.
+        is_paused: whether its search goes on if it is told from the mode it came near.
+    """
+
+    candidate: Candidate
+    origin: Origin
+    question: Question | None = None
+    tried: tuple[int, ...] = ()
+    waits: bool = False
+    is_paused: bool = False
+
+
+@stored
+@dataclass
+class Verifier:
+    """Candidates under verification. Nobody else writes the archive.
+
+    Attributes:
+        context: what is shared.
+        cases: by number.
+        level_sets: points that belong to level modes.
+        numbered: numbers given so far.
+    """
+
+    context: Context
+    cases: dict[str, Case] = field(default_factory=dict)
+    level_sets: LevelSets = field(default_factory=LevelSets)
+    numbered: int = 0
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    # ---- what comes in
+
+    def judge(self, event: SearchEvent) -> list[Event]:
+        """A search ended: begin to verify where it arrived, or go on with the question it was launched for."""
+        if isinstance(event, Recognised) and event.origin.question < 0:
+            self._hit(event.origin, event.mode)
+            return [event]
+        origin = event.candidate.origin if isinstance(event, Arrived) else event.origin
+        case = self.cases.get(str(origin.question))
+        if case is not None and case.question is not None:
+            case.origin = case.origin._replace(cost=case.origin.cost + origin.cost)
+            return self._go_on(origin.question, case.question.ended(self.context, event))
+        if not isinstance(event, Arrived):
+            return [event]
+        return self._begin(event)
+
+    def _begin(self, event: Arrived) -> list[Event]:
+        candidate, archive = event.candidate, self.context.archive
+        mode, apart = archive.closest(candidate.point)
+        if apart < self.context.tolerances.same:
+            return self._known(candidate.origin, Optimum(candidate, "unverified"), mode)
+        number, self.numbered = self.numbered, self.numbered + 1
+        step: Step
+        if event.rival >= 0:
+            step = Between(Optimum(candidate, "unverified"), event.rival, archive.means[event.rival].copy())
+        else:
+            step = _first_step(self.context, candidate)
+        self.cases[str(number)] = Case(candidate, candidate.origin, is_paused=event.rival >= 0)
+        return self._go_on(number, step)
+
+    # ---- values
+
+    def ask(self) -> list[Block]:
+        """What is to be known of the candidates that wait for nothing."""
+        blocks = []
+        for number, case in self.cases.items():
+            if not case.waits and case.question is not None:
+                case.waits = True
+                points = case.question.points(self.context)
+                blocks.append(Block(MACHINE, type(case.question).__name__, np.array([int(number)]), points[None]))
+        return blocks
+
+    def tell(self, block: Block, values: Array) -> list[Event]:
+        """The values (1, m) at the points of a block."""
+        number = int(block.rows[0])
+        case = self.cases[str(number)]
+        assert case.question is not None
+        case.origin = case.origin._replace(cost=case.origin.cost + values.size)
+        return self._go_on(number, case.question.answer(self.context, block.points[0], values[0]))
+
+    def withdraw(self, block: Block) -> None:
+        """A block will not be told."""
+        self.cases[str(int(block.rows[0]))].waits = False
+
+    # ---- from one question to the next
+
+    def _go_on(self, number: int, step: Step) -> list[Event]:
+        """Ask the next question, or close the case."""
+        case = self.cases[str(number)]
+        while isinstance(step, Optimum | Different):
+            if isinstance(step, Different):
+                case.tried = (*case.tried, step.mode)
+                if case.is_paused:
+                    return self._resume(number, step)
+                step = step.optimum
+            step = self._compare(case, step)
+        if isinstance(step, Question):
+            case.question, case.waits = step, False
+            return []
+        if isinstance(step, Launch):
+            case.question, case.waits = step.question, True
+            origin = case.origin._replace(start=RETURN, cost=0, question=number)
+            return [Continue(origin, *step[1:])]
+        del self.cases[str(number)]
+        if isinstance(step, Same):
+            return self._known(case.origin, step.optimum, step.modes[0])
+        if isinstance(step, Higher):
+            return [self._send_on(case, step)]
+        if isinstance(step, NoOptimum):
+            return [self._reject(case, step.reason)]
+        assert isinstance(step, New)
+        return [self._add(case.origin, step.optimum)]
+
+    def _compare(self, case: Case, optimum: Optimum) -> Question | Same | New:
+        """What an optimum is to be told from next: the closest mode, then level modes of its height."""
+        context, candidate = self.context, optimum.candidate
+        mode, apart = self._closest(candidate)
+        if apart < context.tolerances.same:
+            return Same(optimum, (mode,))
+        is_component = candidate.source == "component" and not candidate.is_kinked
+        if mode not in case.tried and apart < (np.inf if is_component else context.tolerances.close):
+            return Between(optimum, mode, context.archive.means[mode].copy())
+        if optimum.is_level and len(case.tried) < TUNING.level_rivals + (mode in case.tried):
+            rivals = self.level_sets.rivals(context, optimum, case.tried)
+            if rivals:
+                return Between(optimum, rivals[0], self.level_sets.end_of(context, rivals[0], candidate)[0])
+        return New(optimum)
+
+    def _closest(self, candidate: Candidate) -> tuple[int, float]:
+        """The closest mode that counts, and how far off it is."""
+        archive, counted = self.context.archive, self.context.counted
+        if not len(counted) or len(counted) == len(archive):
+            return archive.closest(candidate.point)
+        apart = np.abs(self.context.box.difference(archive.means[counted], candidate.point)).max(axis=1)
+        return int(counted[apart.argmin()]), float(apart.min())
+
+    def _resume(self, number: int, step: Different) -> list[Event]:
+        """A search that came near a mode is told from it, and goes on."""
+        case, candidate = self.cases.pop(str(number)), step.optimum.candidate
+        origin = case.origin._replace(compared=step.mode)
+        return [Continue(origin, candidate.point, TUNING.around, candidate.is_kinked)]
+
+    def _send_on(self, case: Case, step: Higher) -> Event:
+        origin = case.origin
+        if origin.restarts >= TUNING.most_restarts:
+            return self._reject(case, "there was higher ground beside it again and again")
+        return Continue(origin._replace(restarts=origin.restarts + 1), *step)
+
+    def _reject(self, case: Case, reason: str) -> Rejected:
+        return Rejected(case.origin, case.candidate.point, case.candidate.value, reason)
+
+    # ---- the archive
+
+    def _hit(self, origin: Origin, mode: int) -> None:
+        self.context.archive.hit(mode, origin.is_space_filling)
+
+    def _known(self, origin: Origin, optimum: Optimum, mode: int) -> list[Event]:
+        """A search has come to a known mode; it may know more about it."""
+        candidate, archive = optimum.candidate, self.context.archive
+        if optimum.is_level:
+            self.level_sets.add(candidate.point[None], mode)
+        record, is_rough = archive.records[mode], candidate.source == "component" or candidate.is_kinked
+        least = 0.0 if is_rough else -self.context.tolerances.rounding()
+        if record.source == "component" and candidate.value - archive.values[mode] > least:
+            point = self.context.box.project(candidate.point)
+            if is_rough or optimum.kind == "unverified":
+                better = replace(record, gradient=candidate.gradient.copy())
+            else:
+                better = replace(self._record(optimum, point), found_at=record.found_at)
+            archive.change(mode, point, candidate.value, better)
+        self._hit(origin, mode)
+        return [KnownMode(origin, mode)]
+
+    def _add(self, origin: Origin, optimum: Optimum) -> NewMode:
+        candidate = optimum.candidate
+        point = self.context.box.project(candidate.point)
+        mode = self.context.archive.add(point, candidate.value, self._record(optimum, point))
+        if optimum.is_level:
+            self.level_sets.add(point[None], mode)
+        self._hit(origin, mode)
+        return NewMode(origin, mode)
+
+    def _record(self, optimum: Optimum, point: Array) -> Frozen:
+        """What is kept of an optimum."""
+        candidate, box = optimum.candidate, self.context.box
+        is_component = candidate.source == "component" and not candidate.is_kinked
+        if is_component and optimum.kind == "boundary":
+            active = (point <= box.edges[0]) | (point >= box.edges[1])
+        else:
+            active = is_held(box, point, candidate.gradient)
+        source = "component" if candidate.is_kinked else candidate.source
+        return Frozen(
+            candidate.gradient.copy(), candidate.hessian.copy(), active, optimum.kind, source, self.context.nfev
+        )
+
+
+def _first_step(context: Context, candidate: Candidate) -> Step:
+    """How a candidate is verified: by the kind of search that it comes from."""
+    if candidate.is_kinked:
+        return AroundKink(candidate)
+    if candidate.source != "component":
+        return examine(context, candidate)
+    return Optimum(candidate, "unverified") if candidate.factor is None else AroundComponent(candidate)

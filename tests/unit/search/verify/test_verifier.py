@@ -1,0 +1,173 @@
+"""The verifier: what becomes of candidates, and of the archive."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from allmodes.search.events import Arrived, Continue, KnownMode, NewMode, Recognised, Rejected
+from allmodes.search.verify.verifier import Verifier
+from allmodes.storage import pack, unpack
+from judging import candidate_at, make_context, verify
+
+
+def bowl(x):
+    return -float(((x - 0.5) ** 2 * np.arange(1, len(x) + 1)).sum())
+
+
+def two_bowls(x):
+    return max(-float(((x - 0.495) ** 2).sum()), -float(((x - 0.503) ** 2).sum()))
+
+
+def ring(x):
+    return -((np.hypot(x[0] - 0.5, x[1] - 0.5) - 0.3) ** 2)
+
+
+def saddle(x):
+    return -((x[0] - 0.5) ** 2) + (x[1] - 0.5) ** 2
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_strict_optimum_is_a_new_mode_with_its_curvature(order):
+    verifier = Verifier(make_context(2, order))
+    (event,) = verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+    assert isinstance(event, NewMode)
+    record = verifier.context.archive.records[event.mode]
+    assert record.kind == "optimum"
+    np.testing.assert_allclose(record.hessian, [[-2, 0], [0, -4]], atol=1e-3)
+    assert verifier.context.archive.hits.tolist() == [1]
+
+
+def test_the_same_place_is_a_known_mode_and_costs_nothing():
+    verifier = Verifier(make_context(2))
+    verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+    spent = verifier.context.nfev
+    (event,) = verify(verifier, bowl, candidate_at(bowl, [0.5 + 3e-6, 0.5]))
+    assert isinstance(event, KnownMode)
+    assert verifier.context.nfev == spent
+    assert verifier.context.archive.hits.tolist() == [2]
+
+
+def test_close_optima_are_two_if_the_function_falls_between_them():
+    verifier = Verifier(make_context(2, order=2))
+    for place in (0.495, 0.503):
+        (event,) = verify(verifier, two_bowls, candidate_at(two_bowls, [place, place]))
+        assert isinstance(event, NewMode)
+
+
+def test_a_candidate_on_the_slope_next_to_a_mode_is_that_mode():
+    verifier = Verifier(make_context(2, order=2))
+    verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+    claimed = candidate_at(bowl, [0.504, 0.5], gradient=np.zeros(2))
+    (event,) = verify(verifier, bowl, claimed)
+    assert isinstance(event, KnownMode)
+
+
+def test_a_saddle_is_rejected_with_a_reason():
+    (event,) = verify(Verifier(make_context(2, order=2)), saddle, candidate_at(saddle, [0.5, 0.5]))
+    assert isinstance(event, Rejected)
+    assert "saddle" in event.reason
+
+
+def test_a_corner_is_a_boundary_mode():
+    def slope(x):
+        return float(x.sum())
+
+    verifier = Verifier(make_context(2, order=2))
+    candidate = candidate_at(slope, [1.0, 1.0])
+    (event,) = verify(verifier, slope, candidate)
+    assert isinstance(event, NewMode)
+    assert verifier.context.archive.records[0].kind == "boundary"
+    assert verifier.context.archive.records[0].active.tolist() == [True, True]
+
+
+def test_higher_ground_sends_the_search_on():
+    def quartic(x):  # at the middle level to second order, and rising along x
+        return (x[0] - 0.5) ** 4 - (x[1] - 0.5) ** 2
+
+    (event,) = verify(Verifier(make_context(2, order=2)), quartic, candidate_at(quartic, [0.5, 0.5]))
+    assert isinstance(event, Continue)
+    assert event.origin.restarts == 1
+    assert quartic(event.point) > 0.0
+
+
+@pytest.mark.parametrize("angle", [0.5, 2.0, 3.1])
+def test_two_points_of_a_ring_are_one_flat_mode(angle):
+    verifier = Verifier(make_context(2, order=2, scale=0.1))
+    for turn in (0.0, angle):
+        point = [0.5 + 0.3 * np.cos(turn), 0.5 + 0.3 * np.sin(turn)]
+        (event,) = verify(verifier, ring, candidate_at(ring, point))
+        assert isinstance(event, NewMode if turn == 0.0 else KnownMode)
+    assert verifier.context.archive.records[0].kind == "flat"
+
+
+def test_two_rings_are_two():
+    def rings(x):
+        return max(ring(x), -((np.hypot(x[0] - 0.5, x[1] - 0.5) - 0.1) ** 2))
+
+    verifier = Verifier(make_context(2, order=2, scale=0.1))
+    for radius in (0.3, 0.1):
+        (event,) = verify(verifier, rings, candidate_at(rings, [0.5 + radius, 0.5]))
+        assert isinstance(event, NewMode)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_cone_is_verified_by_searches_that_come_back(d):
+    def cone(x):
+        return -float(np.abs(x - 0.5).sum())
+
+    verifier = Verifier(make_context(d, order=1))
+    candidate = candidate_at(cone, np.full(d, 0.5), is_kinked=True, factor=np.eye(d), gradient=np.ones(d))
+    (event,) = verify(verifier, cone, candidate)
+    assert isinstance(event, NewMode)
+    assert verifier.context.archive.records[0].kind == "optimum"
+    assert verifier.context.archive.records[0].source == "component"
+
+
+def test_a_point_beside_a_kink_is_sent_on():
+    def cone(x):
+        return -float(np.abs(x - 0.5).sum())
+
+    candidate = candidate_at(cone, [0.5, 0.501], is_kinked=True, factor=np.eye(2))
+    (event,) = verify(Verifier(make_context(2, order=1)), cone, candidate)
+    assert isinstance(event, Continue)
+    assert event.is_kinked
+
+
+def test_components_are_optima_where_the_function_falls_on_both_sides():
+    verifier = Verifier(make_context(2))
+    candidate = candidate_at(bowl, [0.5, 0.5], "component", factor=1e-4 * np.eye(2), gradient=np.zeros(2))
+    (event,) = verify(verifier, bowl, candidate)
+    assert isinstance(event, NewMode)
+    np.testing.assert_allclose(verifier.context.archive.records[0].hessian, [[-2, 0], [0, -4]], rtol=1e-3)
+    off = candidate_at(bowl, [0.6, 0.5], "component", factor=1e-3 * np.eye(2))
+    (event,) = verify(verifier, bowl, off)
+    assert isinstance(event, Rejected)
+
+
+def test_a_polished_component_takes_the_better_curvature():
+    verifier = Verifier(make_context(2, order=2))
+    rough = candidate_at(bowl, [0.5 + 4e-6, 0.5], "component", factor=1e-3 * np.diag([1.0, 0.9]), gradient=np.zeros(2))
+    verify(verifier, bowl, rough)
+    assert verifier.context.archive.records[0].source == "component"
+    (event,) = verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5], "derivatives", is_sharp=True))
+    assert isinstance(event, KnownMode)
+    assert verifier.context.archive.means[0].tolist() == [0.5, 0.5]
+
+
+def test_recognised_searches_count_as_hits():
+    verifier = Verifier(make_context(2))
+    (event,) = verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+    said = verifier.judge(Recognised(event.origin, 0))
+    assert said == [Recognised(event.origin, 0)]
+    assert verifier.context.archive.hits.tolist() == verifier.context.archive.space_filling_hits.tolist() == [2]
+
+
+def test_a_verifier_is_stored_in_the_middle_of_a_case():
+    verifier = Verifier(make_context(2))
+    candidate = candidate_at(bowl, [0.5, 0.5])
+
+    assert verifier.judge(Arrived(candidate)) == []
+    (block,) = verifier.ask()
+    restored = unpack(*pack(verifier))
+    values = np.array([[bowl(point) for point in block.points[0]]])
+    assert verifier.tell(block, values) == restored.tell(block, values)
