@@ -50,16 +50,16 @@ PAGES = (
          "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
     ),
     Page(
-        "annealing", "Annealing", "The expert call, the algorithms of the paper, and what a run returns.",
-        ("allmodes.anneal", "allmodes.presets", "allmodes.Algorithm", "allmodes.Objective", "allmodes.Run",
-         "allmodes.Runs", "allmodes.Trace", "allmodes.schedules"),
+        "nva", "Natural variational annealing",
+        "The namespace `allmodes.nva`: the expert call, the algorithms of the paper, and what a run returns.",
+        ("allmodes.nva.anneal", "allmodes.nva.presets", "allmodes.nva.Algorithm", "allmodes.Objective",
+         "allmodes.nva.Run", "allmodes.nva.Runs", "allmodes.nva.Trace", "allmodes.nva.Mixture",
+         "allmodes.nva.schedules"),
     ),
     Page(
         "parts", "Parts", "What algorithms are made of. [Add a part](../extending.md) shows how to write one.",
-        ("allmodes.families", "allmodes.nva.mixture.families.exponential_family.ExponentialFamily",
-         "allmodes.covariances",
-         "allmodes.nva.mixture.covariances.elementwise.Elementwise", "allmodes.estimators", "allmodes.proposals",
-         "allmodes.utilities", "allmodes.control_variates", "allmodes.updates"),
+        ("allmodes.nva.families", "allmodes.nva.covariances", "allmodes.nva.estimators", "allmodes.nva.proposals",
+         "allmodes.nva.utilities", "allmodes.nva.control_variates", "allmodes.nva.updates", "allmodes.nva.namespace"),
     ),
     Page(
         "problems", "Problems and baselines", "Functions whose modes are known, metrics, and methods to compare with.",

@@ -77,7 +77,7 @@ def find_minima(
         target: "all" modes, or the "global" ones.
         method: "auto"; "launch" (local ascents with an archive of modes that stops them early); "black-box"
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
-            "multistart" (the baseline: no archive); or an engine assembly such as presets.nva_gm(order=1).
+            "multistart" (the baseline: no archive); or an engine assembly such as nva.presets.nva_gm(order=1).
         n_modes: stop when so many distinct modes are found.
         maxfev: never evaluate fun more often, everything included; by default 10,000 (d + 1).
         maxiter: stop after so many rounds of evaluations.

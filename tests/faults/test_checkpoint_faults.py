@@ -359,7 +359,7 @@ def test_a_saved_search_says_what_it_is_without_allmodes(path):
 
 
 def test_a_search_that_cannot_be_stored_is_refused_before_anything_is_evaluated(path):
-    from allmodes import presets
+    from allmodes.nva import presets
 
     class Own(np.random.PCG64):
         """Not NumPy's own."""

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from allmodes import ModeFinder, Status, find_maxima, find_minima, presets
+from allmodes import ModeFinder, Status, find_maxima, find_minima
+from allmodes.nva import presets
 
 BOUNDS = [(-2.0, 2.0), (-1.5, 1.5)]
 QUICK = {"maxfev": 250, "rng": 7}

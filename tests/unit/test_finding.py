@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from allmodes import Status, find_maxima, find_minima, presets
+from allmodes import Status, find_maxima, find_minima
+from allmodes.nva import presets
 from allmodes.problems import benchmark_problems, six_hump_camel, styblinski_tang
 
 BED = {problem.name: problem for problem in benchmark_problems()}

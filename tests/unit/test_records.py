@@ -8,7 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from allmodes import ModeFinder, Result, find_maxima, find_minima, presets
+from allmodes import ModeFinder, Result, find_maxima, find_minima
+from allmodes.nva import presets
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gaussian
 from allmodes.strategy import records
