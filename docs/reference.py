@@ -20,11 +20,6 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 LABELS = ROOT / "tests" / "unit" / "paper_labels.txt"
 _TAG = "Paper: "
-# Members that are public for the drivers of a search, and of no use to others.
-_INTERNAL = {
-    "allmodes.ModeFinder": ("cost_per_hessian", "tell_round", "hand_out", "tell_rows", "is_in_round", "end",
-                            "go_on_with", "count", "result_with", "progress_text"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -146,8 +141,7 @@ def _directive(path: str) -> str:
     if not inspect.isclass(thing):
         kind = "autofunction" if callable(thing) else "autodata"
         return f"```{{eval-rst}}\n.. {kind}:: {path}\n```\n"
-    left_out = f"   :exclude-members: {', '.join(_INTERNAL[path])}\n" if path in _INTERNAL else ""
-    return f"```{{eval-rst}}\n.. autoclass:: {path}\n   :members:\n{left_out}```\n"
+    return f"```{{eval-rst}}\n.. autoclass:: {path}\n   :members:\n```\n"
 
 
 def _page(page: Page) -> str:

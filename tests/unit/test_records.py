@@ -208,7 +208,7 @@ def test_a_search_that_is_saved_and_loaded_keeps_the_same(tmp_path, method, monk
 
     def go(finder, evaluations):
         while not finder.stop() and finder.nfev < evaluations:
-            finder.tell_round(camel(finder.ask()))
+            finder._driver.tell_round(camel(finder.ask()))
         return finder
 
     whole = go(ModeFinder(BOX, rng=1, maxfev=3000, method=method), 3000).result
