@@ -3,8 +3,8 @@
     python benchmarks/anneal.py            20 runs each, two minutes
     python benchmarks/anneal.py --quick    3 runs each, for a look
 
-The published settings run through `allmodes.anneal` from means drawn evenly in the box; a mode counts as found when a
-mean ends within 0.1 of it in every coordinate. Everything is as printed but the learning rate of rank-based runs: on
+The published settings run through `nva.anneal` from means drawn evenly in the box; a mode counts as found when a mean
+ends within 0.1 of it in every coordinate. Everything is as printed but the learning rate of rank-based runs: on
 the symmetric mixture it is bounded, for all runs diverge without a bound, and on Styblinski-Tang's function it is five
 times as large, for no mean arrives otherwise (0.00 modes).
 
@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes import Algorithm, anneal, find_maxima, presets, problems, schedules
+from allmodes import find_maxima, problems
+from allmodes.nva import Algorithm, anneal, presets, schedules
 from allmodes.problems import Problem
 
 Floats = NDArray[np.float64]

@@ -74,8 +74,8 @@ def solve(problem: NichingProblem, budget: int, seed: int, method: str, options:
     while not finder.stop():
         points = finder.ask()
         if len(points):  # none when the search ends on being asked
-            finder.tell_round(problem.objective.fun(points))
-    search, frame = finder._state.search, finder._state.frame
+            finder._driver.tell_round(problem.objective.fun(points))
+    search, frame = finder._driver.state.search, finder._driver.state.frame
     archive, tie = search.archive, search.tie
     found_at = np.array([found.found_at for found in archive.found], dtype=float)
     dropped_at = np.full(len(archive), np.inf)

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes import Algorithm, Objective, anneal, presets, problems, schedules
+from allmodes import Objective, problems
+from allmodes.nva import Algorithm, anneal, presets, schedules
 from allmodes.nva.engine.jax_driver import JaxProgram
 from allmodes.nva.engine.plan import make_plan
 from allmodes.nva.engine.progress import ProgressLine

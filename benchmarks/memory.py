@@ -38,7 +38,7 @@ def held(method: str, evaluations: int) -> list[tuple[int, int, int]]:
     )
     seen: list[tuple[int, int, int]] = []
     while not finder.stop():
-        finder.tell_round(two_wells(finder.ask()))
+        finder._driver.tell_round(two_wells(finder.ask()))
         if finder.nfev >= (len(seen) + 1) * evaluations // SAMPLES:
             gc.collect()
             seen.append((finder.nfev, tracemalloc.get_traced_memory()[0], finder.modes_found))

@@ -15,6 +15,7 @@ import numpy as np
 
 from all_modes import commit
 from allmodes import ModeFinder
+from allmodes.driver import Driver
 from allmodes.problems import Problem, shubert
 
 BUDGET = 1_200
@@ -24,32 +25,32 @@ WAYS = ("one round", "overlapping", "completion")
 _WITHOUT_END = 10**9
 
 
-def a_finder(problem: Problem, way: str, width: int, seed: int) -> ModeFinder:
+def a_driver(problem: Problem, way: str, width: int, seed: int) -> Driver:
     options = {"width": width, "patience": _WITHOUT_END, "order": "completion" if way == "completion" else "fixed"}
     finder = ModeFinder(problem.bounds, jac=True, maximise=True, rng=seed, maxfev=BUDGET, options=options)
-    launches: Any = finder._state.strategy.launches  # type: ignore[attr-defined]
+    launches: Any = finder._driver.state.strategy.launches  # type: ignore[attr-defined]
     launches.width = (width, width)
     if way == "one round":
         launches.overlap = "none"
-    return finder
+    return finder._driver
 
 
-def run(finder: ModeFinder, problem: Problem, workers: int, seed: int) -> tuple[float, int]:
+def run(driver: Driver, problem: Problem, workers: int, seed: int) -> tuple[float, int]:
     """The share of time in which workers are busy, and how many modes were found."""
     rng, objective = np.random.default_rng(seed), problem.objective
     waiting: list[tuple[int, int, Any]] = []
     running: list[tuple[float, int, tuple[int, int, Any]]] = []
     clock, busy, begun = 0.0, 0.0, 0
-    while finder.is_in_round or not finder.stop():
-        for number, points, _ in finder.hand_out():
+    while driver.is_in_round or not driver.stop():
+        for number, points, _ in driver.hand_out():
             waiting += [(number, row, points[row : row + 1]) for row in range(len(points))]
         while waiting and len(running) < workers:
             duration = rng.lognormal()
             busy, begun = busy + duration, begun + 1
             heapq.heappush(running, (clock + duration, begun, waiting.pop(0)))
         clock, _, (number, row, x) = heapq.heappop(running)
-        finder.tell_rows(number, [row], objective.fun(x), objective.jac(x))  # type: ignore[misc]
-    return busy / (clock * workers), len(finder.result.modes)
+        driver.tell_rows(number, [row], objective.fun(x), objective.jac(x))  # type: ignore[misc]
+    return busy / (clock * workers), len(driver.result.modes)
 
 
 def main() -> None:
@@ -60,7 +61,7 @@ def main() -> None:
     for workers, width in CASES:
         cells = []
         for way in WAYS:
-            runs = [run(a_finder(problem, way, width, seed), problem, workers, seed) for seed in SEEDS]
+            runs = [run(a_driver(problem, way, width, seed), problem, workers, seed) for seed in SEEDS]
             share, modes = np.mean(runs, axis=0)
             cells.append(f"{100 * share:.0f} %, {modes:.0f}")
         print(f"| {workers} | {width} | " + " | ".join(cells) + " |", flush=True)

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import allmodes
-from allmodes import presets, problems, schedules
+from allmodes import nva, problems
 from allmodes.report import canvas, plots, runs
 
 
@@ -31,18 +31,18 @@ def find_everything(problem: problems.Problem) -> tuple[allmodes.Result, int]:
     return result, missing
 
 
-def anneal(problem: problems.Problem) -> tuple[allmodes.Run, int]:
+def anneal(problem: problems.Problem) -> tuple[nva.Run, int]:
     """A mixture of four components that entropy keeps apart while the temperature falls."""
     rng = np.random.default_rng(3)
     low, high = problem.bounds.T
     started = time.perf_counter()
-    run = allmodes.anneal(
+    run = nva.anneal(
         problem.objective,
-        algorithm=presets.nva_gm(order=2),
+        algorithm=nva.presets.nva_gm(order=2),
         means=rng.uniform(low, high, size=(4, problem.dimension)),
         covariances=np.eye(2),
-        temperature=schedules.power(1.0, 1.0),
-        learning_rate=schedules.coupled(0.1, 0.8),
+        temperature=nva.schedules.power(1.0, 1.0),
+        learning_rate=nva.schedules.coupled(0.1, 0.8),
         steps=5000,
         rng=rng,
         progress=True,

@@ -1,22 +1,12 @@
 """Find every good optimum of a function, not just one."""
 
+import typing as _typing
+import warnings as _warnings
 from importlib.metadata import version as _version
 
-from allmodes import baselines, problems
+from allmodes import baselines, nva, problems
 from allmodes.finder import ModeFinder
 from allmodes.finding import find_maxima, find_minima
-from allmodes.nva.annealing import (
-    Algorithm,
-    control_variates,
-    estimators,
-    presets,
-    proposals,
-    schedules,
-    updates,
-    utilities,
-)
-from allmodes.nva.engine import Run, Runs, Trace, anneal
-from allmodes.nva.mixture import covariances, families
 from allmodes.objective import Objective
 from allmodes.result import Mode, Result
 from allmodes.status import Status
@@ -24,27 +14,28 @@ from allmodes.status import Status
 __version__ = _version("allmodes")
 
 __all__ = [
-    "Algorithm",
     "Mode",
     "ModeFinder",
     "Objective",
     "Result",
-    "Run",
-    "Runs",
     "Status",
-    "Trace",
-    "anneal",
     "baselines",
-    "control_variates",
-    "covariances",
-    "estimators",
-    "families",
     "find_maxima",
     "find_minima",
-    "presets",
+    "nva",
     "problems",
-    "proposals",
-    "schedules",
-    "updates",
-    "utilities",
 ]
+
+_MOVED = (  # names of allmodes.nva that were here before
+    "Algorithm", "Run", "Runs", "Trace", "anneal", "control_variates", "covariances", "estimators", "families",
+    "presets", "proposals", "schedules", "updates", "utilities",
+)  # fmt: skip
+
+if not _typing.TYPE_CHECKING:  # or every misspelt name would pass as Any
+
+    def __getattr__(name: str) -> object:
+        if name not in _MOVED:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        text = f"allmodes.{name} is now allmodes.nva.{name}; the old name will go in version 0.2."
+        _warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return getattr(nva, name)

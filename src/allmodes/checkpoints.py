@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from allmodes import storage
-from allmodes.finder import ModeFinder
+from allmodes.driver import Driver
 from allmodes.objective.evaluator import Evaluator
 
 EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
@@ -44,10 +44,10 @@ class Keeper:
         self.last = time.monotonic()
         self.has_warned = False
 
-    def resumed(self, finder: ModeFinder) -> ModeFinder:
+    def resumed(self, driver: Driver) -> Driver:
         """The search in the file, if there is one and it is the same search; otherwise this one, saved."""
         if self.path is None:
-            return finder
+            return driver
         if self.path.is_dir():
             raise IsADirectoryError(
                 f"checkpoint is {str(self.path)!r}, a directory; wanted a file, such as 'run.ckpt'."
@@ -57,13 +57,13 @@ class Keeper:
             raise FileNotFoundError(f"checkpoint is {self.path}; the directory {directory} does not exist. Make it.")
         storage.clear_leftovers(self.path)
         if not self.path.exists():
-            self._write(finder)  # what cannot be stored is found out now, not after an hour
-            return finder
+            self._write(driver)  # what cannot be stored is found out now, not after an hour
+            return driver
         try:
-            saved = ModeFinder.load(self.path)
+            saved = Driver.load(self.path)
         except ValueError as error:
             raise ValueError(f"{error} {self._advice()}") from error
-        take_over(saved, finder, self.path)
+        take_over(saved, driver, self.path)
         return saved
 
     def _advice(self) -> str:
@@ -71,7 +71,7 @@ class Keeper:
         assert self.path is not None
         previous = storage.previous_path(self.path)
         try:
-            nfev = ModeFinder.load(previous).nfev
+            nfev = Driver.load(previous).nfev
         except (OSError, ValueError):
             return "The file is left as it is: move it away, or pass another checkpoint, to begin anew."
         return (
@@ -79,21 +79,21 @@ class Keeper:
             "this one to go on from there, or pass another checkpoint to begin anew."
         )
 
-    def save_now_and_then(self, finder: ModeFinder, evaluator: Evaluator) -> None:
+    def save_now_and_then(self, driver: Driver, evaluator: Evaluator) -> None:
         if self.path is not None and time.monotonic() - self.last >= self.every:
-            self.save(finder, evaluator)
+            self.save(driver, evaluator)
 
-    def save(self, finder: ModeFinder, evaluator: Evaluator) -> None:
+    def save(self, driver: Driver, evaluator: Evaluator) -> None:
         """Write the search; that it could not be written is a warning: the run goes on."""
         if self.path is not None:
-            finder.count(evaluator)
-            self._write(finder)
+            driver.count(evaluator)
+            self._write(driver)
 
-    def _write(self, finder: ModeFinder) -> None:
+    def _write(self, driver: Driver) -> None:
         assert self.path is not None
         self.last = time.monotonic()
         try:
-            finder.save(self.path, keeps_previous=True)
+            driver.save(self.path, keeps_previous=True)
         except OSError as error:
             if not self.has_warned:  # once for every trouble, not every minute of it
                 self.has_warned = True
@@ -107,9 +107,9 @@ class Keeper:
             self.has_warned = False
 
 
-def take_over(saved: ModeFinder, asked: ModeFinder, path: Any) -> None:
+def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     """Give a saved search the budgets that are asked for now; refuse if it was asked for something else."""
-    ours, theirs = saved._state, asked._state
+    ours, theirs = saved.state, asked.state
     for name in _SAME:
         found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
         if repr(found) != repr(wanted):

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
-import sys
-import time
 from collections.abc import Callable
-from dataclasses import replace
-from signal import SIGTERM
-from typing import Any, ParamSpec
+from typing import Any
 
-from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
-from allmodes.finder import ModeFinder
-from allmodes.objective.bounds import Box
-from allmodes.objective.derivatives import Source
-from allmodes.objective.evaluator import Evaluator
-from allmodes.progress import Progress, progress_of
+from allmodes.driver import Task
+from allmodes.loop import Execution, Function, find
+from allmodes.progress import Progress
 from allmodes.result import Result
-from allmodes.status import Status
-from allmodes.terminal import Line
-
-_OF_THE_FUNCTION = ("fun", "args", "jac", "hess", "vectorized")
-_OF_THE_LOOP = ("workers", "timeout", "retries", "on_error", "callback", "progress", "checkpoint")
-_OF_THE_EVALUATOR = ("workers", "timeout", "retries", "on_error")
-
-P = ParamSpec("P")
 
 
 def find_minima(
@@ -77,7 +60,7 @@ def find_minima(
         target: "all" modes, or the "global" ones.
         method: "auto"; "launch" (local ascents with an archive of modes that stops them early); "black-box"
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
-            "multistart" (the baseline: no archive); or an engine assembly such as presets.nva_gm(order=1).
+            "multistart" (the baseline: no archive); or an engine assembly such as nva.presets.nva_gm(order=1).
         n_modes: stop when so many distinct modes are found.
         maxfev: never evaluate fun more often, everything included; by default 10,000 (d + 1).
         maxiter: stop after so many rounds of evaluations.
@@ -119,20 +102,48 @@ def find_minima(
     >>> sorted(round(float(mode.x[0]), 3) for mode in result.modes)
     [-1.0, 1.0]
     """
-    return _find(dict(locals()), maximise=False)
+    task = Task(
+        bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
+        maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
+        rng=rng, names=names, options=options,
+    )  # fmt: skip
+    function = Function(fun, args, jac, hess, vectorized)
+    execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
+    return find(task, function, execution)
 
 
-def _for_maxima(minima: Callable[P, Result]) -> Callable[P, Result]:
-    signature = inspect.signature(minima)
-
-    @functools.wraps(minima)
-    def find_maxima(*args: P.args, **kwargs: P.kwargs) -> Result:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return _find(given.arguments, maximise=True)
-
-    find_maxima.__name__ = find_maxima.__qualname__ = "find_maxima"
-    find_maxima.__doc__ = """Find every maximum of a function: distinct, verified, best first.
+def find_maxima(
+    fun: Callable[..., Any],
+    bounds: Any = None,
+    *,
+    x0: Any = None,
+    warm_start: Any = None,
+    args: Any = (),
+    jac: Any = None,
+    hess: Any = None,
+    target: str = "all",
+    method: Any = "auto",
+    n_modes: int | None = None,
+    maxfev: int | None = None,
+    maxiter: int | None = None,
+    maxtime: float | None = None,
+    xtol: float = 1e-6,
+    vectorized: bool = False,
+    periodic: Any = None,
+    noise: Any = None,
+    workers: Any = 1,
+    timeout: float | None = None,
+    retries: int = 1,
+    on_error: str = "raise",
+    polish: bool = True,
+    rng: Any = None,
+    callback: Callable[..., Any] | None = None,
+    progress: bool | Callable[[Progress], object] = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    names: Any = None,
+    options: dict[str, Any] | None = None,
+) -> Result:
+    """Find every maximum of a function: distinct, verified, best first.
 
     Arguments and result are those of `find_minima`; values, gradients and Hessians keep the sign of the function.
 
@@ -140,102 +151,11 @@ def _for_maxima(minima: Callable[P, Result]) -> Callable[P, Result]:
     >>> sorted(round(float(mode.x[0]), 3) for mode in result.modes)
     [-1.0, 1.0]
     """
-    return find_maxima
-
-
-find_maxima = _for_maxima(find_minima)
-
-
-def _find(given: dict[str, Any], maximise: bool) -> Result:
-    """The loop over a ModeFinder."""
-    own = {name: given[name] for name in given if name not in (*_OF_THE_FUNCTION, *_OF_THE_LOOP, "bounds")}
-    box = Box.make(given["bounds"], given["x0"], given["periodic"])
-    source = Source.make(*(given[name] for name in _OF_THE_FUNCTION), box=box)
-    if given["callback"] is not None and not callable(given["callback"]):
-        raise TypeError(f"callback is {given['callback']!r}; wanted a function of intermediate_result.")
-    finder = ModeFinder(given["bounds"], jac=source.order > 0, hess=source.order > 1, maximise=maximise, **own)
-    keeper = Keeper(given["checkpoint"], (own["options"] or {}).get("checkpoint_every", EVERY))
-    finder = keeper.resumed(finder)
-    if given["jac"] is True and given["hess"] == "2-point":
-        finder.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
-    line = Line(given["progress"] is True and sys.stderr.isatty())
-    watch = given["progress"] if callable(given["progress"]) else None
-    with (
-        Signals(takes_sigterm=keeper.path is not None) as signals,
-        Evaluator(source, **{name: given[name] for name in _OF_THE_EVALUATOR}) as evaluator,
-    ):
-        finder.go_on_with(evaluator)
-        is_alone = keeper.path is not None and type(given["workers"]) is int and given["workers"] == 1
-        pace = Pace(keeper.every if is_alone else None)
-        try:
-            _search(finder, evaluator, keeper, signals, pace, given["callback"], line, watch)
-        except BaseException as error:
-            if signals.is_whole:
-                for number, rows, evaluation in evaluator.left:  # what is finished is not made again
-                    finder.tell_rows(number, rows, *evaluation)
-                keeper.save(finder, evaluator)
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            why = "ended by SIGTERM" if signals.received == SIGTERM else "interrupted from the keyboard"
-            kept = "" if keeper.path is None else f"; the same call goes on from {keeper.path}"
-            finder.end(why + kept, Status.INTERRUPTED)
-        else:
-            keeper.save(finder, evaluator)
-        finally:
-            line.close()
-        return _with_settings(finder.result_with(evaluator), given)
-
-
-def _with_settings(result: Result, given: dict[str, Any]) -> Result:
-    """The result with what the loop was asked for, too; what is not plain data by its name."""
-    names = ("jac", "hess", "vectorized", "workers", "on_error")
-    plain = (bool, int, str, type(None))
-    said = {
-        name: given[name] if isinstance(given[name], plain) else getattr(given[name], "__name__", repr(given[name]))
-        for name in names
-    }
-    return replace(result, settings=result.settings | said)
-
-
-def _search(
-    finder: ModeFinder,
-    evaluator: Evaluator,
-    keeper: Keeper,
-    signals: Signals,
-    pace: Pace,
-    callback: Callable[..., Any] | None,
-    line: Line,
-    watch: Callable[[Progress], object] | None,
-) -> None:
-    """Ask, evaluate, tell, until the search is over; what comes of a round in pieces is told, and kept, in pieces."""
-    rounds = finder.nit
-    while finder.is_in_round or not finder.stop():
-        if finder.is_late:
-            evaluator.withdraw()
-        else:
-            for number, points, needs in finder.hand_out():
-                evaluator.submit(number, points, needs)
-        evaluator.piece, begun = pace.size, time.monotonic()
-        came = signals.during(evaluator.wait)
-        if not came and finder.is_late:
-            break
-        pace.took(sum(len(rows) for _, rows, _ in came), time.monotonic() - begun)
-        for number, rows, evaluation in came:
-            finder.tell_rows(number, rows, *evaluation)
-        if watch is not None:
-            signals.during(watch, progress_of(finder))
-        if finder.nit > rounds:
-            rounds = finder.nit
-            line.show(finder.progress_text)
-            if callback is not None and signals.during(_asks_to_stop, callback, finder):
-                finder.end("the callback asked to stop", Status.STOPPED)
-        keeper.save_now_and_then(finder, evaluator)
-    signals.check()
-
-
-def _asks_to_stop(callback: Callable[..., Any], finder: ModeFinder) -> bool:
-    """Whether the callback, which sees the result so far, wants no more."""
-    try:
-        return callback(intermediate_result=finder.result) is True
-    except StopIteration:
-        return True
+    task = Task(
+        bounds=bounds, x0=x0, warm_start=warm_start, maximise=True, target=target, method=method, n_modes=n_modes,
+        maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
+        rng=rng, names=names, options=options,
+    )  # fmt: skip
+    function = Function(fun, args, jac, hess, vectorized)
+    execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
+    return find(task, function, execution)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from allmodes.finder import ModeFinder
+from allmodes.driver import Driver
+from allmodes.modes.coverage import estimate
 from allmodes.strategy.annealed import Annealed
 from allmodes.strategy.auto import Auto
 from allmodes.strategy.polished import Polished
@@ -31,16 +32,31 @@ class Progress(NamedTuple):
     temperature: float | None
 
 
-def progress_of(finder: ModeFinder) -> Progress:
-    """How the search of a ModeFinder stands. It costs next to nothing: results are not built for it."""
-    state = finder._state
+def progress_of(driver: Driver) -> Progress:
+    """How a search stands. It costs next to nothing: results are not built for it."""
+    state = driver.state
     annealed = _annealed(state.strategy)
     omega = None
     if annealed is not None and annealed.mixture is not None:
         share = temperature(annealed.step, annealed.last_step, annealed.end) if annealed.running.is_annealed else 1.0
         omega = share * annealed.spread.scale / (state.frame.factor or 1.0)
     best = state.frame.value(state.search.best_value)
-    return Progress(finder.nfev, state.settings.maxfev, finder.elapsed, finder.modes_found, best, omega)
+    return Progress(driver.nfev, state.settings.maxfev, driver.elapsed, driver.modes_found, best, omega)
+
+
+def progress_text(driver: Driver, elapsed: float) -> str:
+    """How a search stands after so many seconds, in one line for a terminal."""
+    state, search = driver.state, driver.state.search
+    maxfev, maxtime = state.settings.maxfev, state.settings.maxtime
+    left = elapsed * (maxfev / max(search.nfev, 1) - 1.0)
+    if maxtime is not None:
+        left = min(left, maxtime - elapsed)
+    missing = estimate(search.archive.even_hits, state.strategy.lost_launches).missing
+    best = state.frame.value(search.best_value)
+    return (
+        f"{search.nfev}/{maxfev} evaluations  {driver.modes_found} modes  best {best:.5g}  "
+        f"new next: {100 * missing:.0f} %  < {left:.0f} s left"
+    )
 
 
 def _annealed(strategy: Strategy) -> Annealed | None:

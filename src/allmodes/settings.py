@@ -81,7 +81,7 @@ def prepare(
     is_assembly = isinstance(method, Algorithm)
     if not is_assembly and method not in METHODS:
         allowed = ", ".join(f'"{name}"' for name in METHODS)
-        raise ValueError(f"method is {method!r}; wanted {allowed} or an engine assembly such as presets.nva_gm().")
+        raise ValueError(f"method is {method!r}; wanted {allowed} or an engine assembly such as nva.presets.nva_gm().")
     settings = Settings(
         method=method.name if is_assembly else method,
         target=target,

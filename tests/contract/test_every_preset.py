@@ -4,7 +4,7 @@ import members
 import numpy as np
 import pytest
 
-from allmodes import Algorithm, anneal, updates
+from allmodes.nva import Algorithm, anneal, updates
 
 every_preset = pytest.mark.parametrize("preset", members.presets(), ids=members.name_of)
 

@@ -87,8 +87,8 @@ def check_reference(files):
         assert f'id="allmodes.{name}' in described, name
     for name in ("ask", "tell", "stop", "result", "save", "load"):
         assert f'id="allmodes.ModeFinder.{name}"' in described, name
-    for name in ("hand_out", "tell_rows", "go_on_with", "result_with", "count"):
-        assert f'id="allmodes.ModeFinder.{name}"' not in described, f"{name} is for drivers"
+    for name in ("anneal", "presets.nva_gm", "families.Family", "estimators.ScoreEstimator", "namespace"):
+        assert f'id="allmodes.nva.{name}"' in described, name
 
 
 def test_requests_are_seen():

@@ -134,6 +134,21 @@ def test_the_file_of_another_program_or_of_another_kind_is_refused(path):
         search(path)
 
 
+def test_a_search_of_another_state_version_is_refused_and_left_alone(path, monkeypatch):
+    """Its modes are a warm start for the one that begins anew."""
+    monkeypatch.setattr(files, "STATE_VERSION", 1)
+    old = search(path)
+    monkeypatch.undo()
+    before = path.read_bytes()
+    said = r"run\.ckpt was saved by allmodes \S+ with state version 1; this allmodes \S+ reads version 2\. Load it with"
+    for attempt in (ModeFinder.load, search):
+        with pytest.raises(ValueError, match=said):
+            attempt(path)
+    assert path.read_bytes() == before
+    known = [mode.x for mode in old.modes], [mode.fun for mode in old.modes]
+    assert len(find_minima(wells, BOX, rng=2, maxfev=60, warm_start=known).modes) >= len(old.modes)
+
+
 class Trap:
     """A pickle that leaves a trace when it is read."""
 
@@ -196,6 +211,7 @@ def test_arrays_that_share_their_numbers_are_refused(path):
     node = {"array": ["float64", 0, [1000], "C"]}
     arrays = {"tree": files._as_bytes({"value": [node] * 2, "objects": []}), "float64": pool}
     header = {"format": files.FORMAT, "format_version": files.FORMAT_VERSION, "kind": "mode finder"}
+    header["state_version"] = files.STATE_VERSION
     header["sha256"] = files._checksum(header, arrays)
     np.savez(path, header=files._as_bytes(header), **arrays)
     os.rename(path.with_name("run.ckpt.npz"), path)
@@ -343,7 +359,7 @@ def test_a_saved_search_says_what_it_is_without_allmodes(path):
 
 
 def test_a_search_that_cannot_be_stored_is_refused_before_anything_is_evaluated(path):
-    from allmodes import presets
+    from allmodes.nva import presets
 
     class Own(np.random.PCG64):
         """Not NumPy's own."""

@@ -19,7 +19,7 @@ def two_wells(x):
 
 def size(finder):
     """Bytes of all that a search consists of: numbers and structure."""
-    tree, arrays = pack(finder._state)
+    tree, arrays = pack(finder._driver.state)
     return len(json.dumps(tree)) + sum(array.nbytes for array in arrays.values())
 
 
@@ -38,11 +38,11 @@ def told(evaluations, **given):
     finder = ModeFinder([(-2.0, 2.0), (-2.0, 2.0)], rng=0, maxfev=10**6, **given)
     sizes = []
     while not finder.stop() and finder.nfev < evaluations:
-        finder.tell_round(two_wells(finder.ask()))
+        finder._driver.tell_round(two_wells(finder.ask()))
         if finder.nfev > evaluations // 40 * (len(sizes) + 1):
             sizes.append(size(finder))
     assert finder.nfev >= evaluations
-    return finder._state, sizes
+    return finder._driver.state, sizes
 
 
 def test_what_launches_hold_stays_bounded():

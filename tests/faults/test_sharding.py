@@ -14,7 +14,8 @@ import json, sys
 import jax
 import jax.numpy as jnp
 import numpy as np
-from allmodes import anneal, presets, problems, schedules
+from allmodes import problems
+from allmodes.nva import anneal, presets, schedules
 from allmodes.nva.engine.jax_driver import _Devices
 
 def hole(x):

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import transcript as plain
 
-from allmodes import Algorithm, Objective
+from allmodes import Objective
+from allmodes.nva import Algorithm
 from allmodes.nva.annealing.proposals import Importance, PerComponent
 from allmodes.nva.annealing.updates import ImprovedBLR, NaturalGradient
 from allmodes.nva.engine.step import Settings, ask, tell

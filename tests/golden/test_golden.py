@@ -30,7 +30,7 @@ from golden_cases import (
     start_mixture,
 )
 
-from allmodes import Algorithm, Run, anneal
+from allmodes.nva import Algorithm, Run, anneal
 from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped, Gradient, Hessian
 from allmodes.nva.annealing.utilities import CMAES
 from allmodes.nva.mixture.covariances import Diagonal, Fixed, Full, Isotropic

@@ -28,7 +28,7 @@ from golden_cases import (
     start_mixture,
 )
 
-from allmodes import Algorithm, anneal, presets
+from allmodes.nva import Algorithm, anneal, presets
 from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped
 from allmodes.nva.annealing.utilities import CMAES
 from allmodes.nva.mixture.families import Bernoulli, Beta, Family, Gamma, Gaussian, Product, VonMises

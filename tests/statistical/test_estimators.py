@@ -17,8 +17,9 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 from scipy import special, stats
 
-from allmodes import Algorithm, Objective, control_variates, covariances, estimators, families, proposals, utilities
+from allmodes import Objective
 from allmodes.arrays import leaves
+from allmodes.nva import Algorithm, control_variates, covariances, estimators, families, proposals, utilities
 from allmodes.nva.annealing.control_variates import ControlVariate
 from allmodes.nva.annealing.estimators import BlackBox, Estimator, FitnessShaped, Gradient, Hessian
 from allmodes.nva.annealing.proposals import Importance, PerComponent

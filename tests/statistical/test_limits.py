@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allmodes import Status, anneal, covariances, presets, schedules
+from allmodes import Status
+from allmodes.nva import anneal, covariances, presets, schedules
 from allmodes.problems import asymmetric_mixture
 
 # --- one Gaussian on a strictly concave function (Paper: prop:asymptotic_behavior_single_gaussian) --------------------

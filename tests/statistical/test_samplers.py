@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from allmodes import covariances, families
 from allmodes.arrays import leaves, map_leaves
+from allmodes.nva import covariances, families
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture import mixture as mixtures
 from allmodes.nva.mixture.families.exponential_family import NaturalParameters

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from allmodes import Algorithm, Objective, control_variates, families, proposals, utilities
+from allmodes import Objective
 from allmodes.arrays import leaves, map_leaves
+from allmodes.nva import Algorithm, control_variates, families, proposals, utilities
 from allmodes.nva.annealing.estimators import BlackBox, Estimator, FitnessShaped, Gradient, Hessian
 from allmodes.nva.engine.step import Settings, ask, tell
 from allmodes.nva.mixture import Mixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from allmodes import presets, problems, storage
+from allmodes import problems, storage
+from allmodes.nva import presets
 from allmodes.nva.annealing.proposals import Sample
 from allmodes.nva.mixture.covariances import Diagonal, Fixed, Full, Isotropic
 from allmodes.nva.mixture.families import Beta, Gamma, Gaussian, VonMises

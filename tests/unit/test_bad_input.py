@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allmodes import (
+from allmodes import Objective
+from allmodes.nva import (
     Algorithm,
-    Objective,
     anneal,
     control_variates,
     covariances,

@@ -6,8 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allmodes import Objective, Status, schedules
+from allmodes import Objective, Status
 from allmodes.baselines import parallel_cma_es, parallel_newton, parallel_sga
+from allmodes.nva import schedules
 from allmodes.problems import styblinski_tang, symmetric_mixture
 
 TANG = styblinski_tang(2)

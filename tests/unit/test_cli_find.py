@@ -252,10 +252,11 @@ class TestWatching:
 
     def test_it_costs_no_result(self, monkeypatch):
         from allmodes import ModeFinder
+        from allmodes.driver import Driver
 
-        finder = ModeFinder([(-2, 2)], rng=0)
-        monkeypatch.setattr(ModeFinder, "result", property(lambda self: pytest.fail("built")))
-        assert progress_of(finder).nfev == 0
+        driver = ModeFinder([(-2, 2)], rng=0)._driver
+        monkeypatch.setattr(Driver, "result", property(lambda self: pytest.fail("built")))
+        assert progress_of(driver).nfev == 0
 
     def test_a_log_gets_a_line_now_and_then(self, monkeypatch, capsys):
         monkeypatch.setattr("allmodes.cli.progress._PLAIN_EVERY", 0.0)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from allmodes import Status, find_maxima, find_minima, presets
+from allmodes import Status, find_maxima, find_minima
+from allmodes.nva import presets
 
 SQUARE = [(-2.0, 2.0), (-1.0, 3.0)]
 METHODS = {

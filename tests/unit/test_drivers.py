@@ -10,20 +10,9 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from allmodes import (
-    Objective,
-    Status,
-    anneal,
-    covariances,
-    estimators,
-    families,
-    presets,
-    proposals,
-    schedules,
-    updates,
-    utilities,
-)
+from allmodes import Objective, Status
 from allmodes.arrays import leaves, namespace
+from allmodes.nva import anneal, covariances, estimators, families, presets, proposals, schedules, updates, utilities
 from allmodes.nva.annealing.control_variates import LeaveOneOut
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, autodiff
 from allmodes.problems import symmetric_mixture

@@ -12,7 +12,8 @@ import jax
 import numpy as np
 import pytest
 
-from allmodes import Objective, Status, anneal, covariances, estimators, families, presets, schedules
+from allmodes import Objective, Status
+from allmodes.nva import anneal, covariances, estimators, families, presets, schedules
 from allmodes.nva.annealing.estimators import BlackBox, Hessian
 
 K, B, T, D = 3, 5, 7, 2

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from allmodes import ModeFinder, Status, find_maxima, find_minima, presets
+from allmodes import ModeFinder, Status, find_maxima, find_minima
+from allmodes.nva import presets
+from allmodes.progress import progress_text
 
 BOUNDS = [(-2.0, 2.0), (-1.5, 1.5)]
 QUICK = {"maxfev": 250, "rng": 7}
@@ -490,9 +492,15 @@ def test_time():
     assert ModeFinder(BOUNDS, maxtime=1e9, rng=0).stop() == {}
 
 
+def test_nothing_is_public_that_only_loops_need():
+    public = {name for name in dir(ModeFinder) if not name.startswith("_")}
+    asking = {"ask", "tell", "needs", "stop", "is_late"}
+    assert public == asking | {"result", "nfev", "nit", "modes_found", "elapsed", "save", "load"}
+
+
 def test_an_end_from_outside():
     finder = run(ModeFinder(BOUNDS, rng=0), rounds=4)
-    finder.end("enough", Status.STOPPED)
+    finder._driver.end("enough", Status.STOPPED)
     assert finder.stop() == {"stopped": "enough"}
     assert finder.result.status == Status.STOPPED
     assert "Enough." in finder.result.message
@@ -525,7 +533,7 @@ def test_looking_at_the_result_changes_nothing():
     while not finder.stop():
         x = finder.ask()
         assert finder.result.nfev == finder.nfev
-        finder.progress_text(1.0)
+        progress_text(finder._driver, 1.0)
         told(finder, x)
     assert content(finder.result) == content(wanted)
 
@@ -558,7 +566,7 @@ def test_maximising_keeps_the_sign_of_values_and_derivatives():
 
 def test_the_progress_line_says_where_it_is():
     finder = run(ModeFinder(BOUNDS, **QUICK))
-    text = finder.progress_text(3.0)
+    text = progress_text(finder._driver, 3.0)
     assert text.startswith(f"250/250 evaluations  {finder.modes_found} modes  best {finder.result.fun:.5g}")
     assert text.endswith("< 0 s left")
 
@@ -648,7 +656,7 @@ def test_bridges_between_level_points_are_saved(tmp_path):
         tell(saved)
         saved.save(tmp_path / "a.npz")
         saved = ModeFinder.load(tmp_path / "a.npz")
-        settling = saved._state.strategy.launches.settling
+        settling = saved._driver.state.strategy.launches.settling
         bridges += sum(pillar is not None for pillar in settling.pillars)
     assert bridges
     assert content(saved.result) == content(plain.result)
@@ -670,7 +678,7 @@ def test_points_that_wait_to_be_starts_are_saved(tmp_path):
 
 def test_time_is_added_up_over_the_parts(tmp_path, monkeypatch):
     clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr("allmodes.finder.time", clock)
+    monkeypatch.setattr("allmodes.driver.time", clock)
     finder = ModeFinder(BOUNDS, maxtime=10.0, rng=0)
     clock.now += 6.0
     finder.save(tmp_path / "a.npz")

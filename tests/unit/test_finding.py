@@ -1,12 +1,14 @@
 """find_minima and find_maxima: every mode, nothing else, within the bounds and the budget."""
 
+import inspect
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from allmodes import Status, find_maxima, find_minima, presets
+from allmodes import Status, find_maxima, find_minima
+from allmodes.nva import presets
 from allmodes.problems import benchmark_problems, six_hump_camel, styblinski_tang
 
 BED = {problem.name: problem for problem in benchmark_problems()}
@@ -327,7 +329,52 @@ def test_a_vectorized_function_gives_the_same_result():
     assert_same(one, many)
 
 
+def test_both_calls_have_the_same_complete_signature():
+    minima, maxima = inspect.signature(find_minima), inspect.signature(find_maxima)
+    assert minima == maxima
+    assert not [
+        name for name, given in minima.parameters.items() if given.kind in (given.VAR_KEYWORD, given.VAR_POSITIONAL)
+    ]
+    described = find_minima.__doc__.partition("Args:")[2].partition("Returns:")[0]
+    assert not [name for name in minima.parameters if f"        {name}: " not in described]
+    assert "find_minima" in find_maxima.__doc__
+    assert [find.__name__ for find in (find_minima, find_maxima)] == ["find_minima", "find_maxima"]
+
+
+def test_every_argument_reaches_both_searches():
+    """The two calls group their arguments for the loop: each one must arrive in both."""
+    seen = []
+    given = {
+        "x0": [[0.5]], "warm_start": ([[1.5]], [2.0]), "args": (1.0,), "jac": lambda x, a: a * 2 * x, "hess": None,
+        "target": "global", "method": "launch", "n_modes": 7, "maxfev": 40, "maxiter": 9, "maxtime": 99.0, "xtol": 1e-4,
+        "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None, "retries": 2,
+        "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False, "checkpoint": None,
+        "names": ["a"], "options": {"width": 2},
+    }  # fmt: skip
+    assert {"fun", "bounds", *given} == set(inspect.signature(find_minima).parameters)
+
+    def keep(task, function, execution):
+        seen.append((task, function, execution))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("allmodes.finding.find", keep)
+        find_minima(double_well, WELL, **given)
+        find_maxima(double_well, WELL, **given)
+    expected = {"fun": double_well, "bounds": WELL, **given}
+    for (task, function, execution), maximise in zip(seen, (False, True), strict=True):
+        found = {**vars(task), **function._asdict(), **execution._asdict()}
+        assert found.pop("maximise") is maximise
+        assert found == expected
+
+
 # ---- stopping
+
+
+@pytest.mark.parametrize(("answer", "status"), [(np.True_, Status.STOPPED), (np.False_, Status.BUDGET_SPENT)])
+def test_a_callback_may_answer_with_a_bool_of_numpy(answer, status):
+    """As a comparison of two numbers of an array is."""
+    result = find_minima(double_well, WELL, callback=lambda intermediate_result: answer, rng=0, maxfev=60)
+    assert result.status is status
 
 
 @every_method

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from allmodes import anneal, presets, problems, schedules
+from allmodes import problems
+from allmodes.nva import anneal, presets, schedules
 
 PROBLEM = problems.symmetric_mixture()
 MEANS = [[0.5, 1.0], [-1.0, 0.0], [1.0, -1.0]]

@@ -143,7 +143,7 @@ def test_a_search_over_kinks_goes_on_exactly_where_it_was_saved(tmp_path):
 
     whole = run(ModeFinder(bounds, rng=0), 120)
     begun = run(ModeFinder(bounds, rng=0), 40)
-    phases = begun._state.strategy.launches.batch
+    phases = begun._driver.state.strategy.launches.batch
     assert phases.is_kinked[phases.rows].any()
     begun.save(tmp_path / "search.npz")
     resumed = run(ModeFinder.load(tmp_path / "search.npz"), 80)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import find_minima
+from allmodes.driver import Driver
 from allmodes.finder import ModeFinder
 from allmodes.strategy.lanes import lanes
 
@@ -22,7 +23,8 @@ def slope(x):
 
 
 def a_finder(jac=False, options=WIDE, **settings):
-    return ModeFinder(BOUNDS, jac=jac, rng=3, options=options, **{"maxfev": 1500} | settings)
+    """As a loop drives it."""
+    return ModeFinder(BOUNDS, jac=jac, rng=3, options=options, **{"maxfev": 1500} | settings)._driver
 
 
 def told(x, jac):
@@ -70,7 +72,7 @@ def test_rounds_overlap_only_where_the_user_chose_the_width():
     while not finder.stop():
         ((number, points, _),) = finder.hand_out()
         finder.tell_rows(number, np.arange(len(points)), himmelblau(points))
-    assert finder._state.strategy.launches.launches >= 64  # eight at once
+    assert finder.state.strategy.launches.launches >= 64  # eight at once
 
 
 @pytest.mark.parametrize(("width", "rounds"), [(2, 1), (7, 1), (8, 2), (40, 2)])
@@ -194,12 +196,12 @@ def test_a_search_that_is_ended_begins_no_other_round():
 def test_a_budget_that_grows_goes_on_with_the_launches_of_a_round_that_was_cut():
     cut = a_finder(maxfev=30)
     serial(cut)
-    cut._state.search.maxfev = 1500
-    cut._state.settings = a_finder()._state.settings
-    cut._state.is_out_of_budget = False
+    cut.state.search.maxfev = 1500
+    cut.state.settings = a_finder().state.settings
+    cut.state.is_out_of_budget = False
     result = serial(cut)
     assert len(result.modes) == MODES
-    assert not cut._state.strategy.launches.flights
+    assert not cut.state.strategy.launches.flights
 
 
 # ---- saving
@@ -229,9 +231,9 @@ def test_a_search_saved_with_two_rounds_in_flight_goes_on_exactly(tmp_path, orde
 
     finder, _ = begun()
     finder.save(tmp_path / "saved")
-    loaded = ModeFinder.load(tmp_path / "saved")
+    loaded = Driver.load(tmp_path / "saved")
     assert loaded.nfev == finder.nfev
-    again = ModeFinder.load(tmp_path / "saved")
+    again = Driver.load(tmp_path / "saved")
     assert finish(loaded) == finish(again)
     if order == "fixed":
         whole, given = begun()
@@ -240,7 +242,7 @@ def test_a_search_saved_with_two_rounds_in_flight_goes_on_exactly(tmp_path, orde
             whole.tell_rows(number, np.arange(1, len(points)), himmelblau(points[1:]))
         for number, points, _ in given[:-1]:
             whole.tell_rows(number, np.arange(len(points)), himmelblau(points))
-        assert finish(whole) == finish(ModeFinder.load(tmp_path / "saved"))
+        assert finish(whole) == finish(Driver.load(tmp_path / "saved"))
 
 
 def test_many_launches_at_once_do_not_end_a_search_before_they_are_over():

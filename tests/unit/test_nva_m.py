@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from allmodes import anneal, control_variates, estimators, families, presets, schedules
+from allmodes.nva import anneal, control_variates, estimators, families, presets, schedules
 
 VALUES = estimators.BlackBox(control_variates.LeaveOneOut())
 RANKS = estimators.FitnessShaped()

@@ -3,12 +3,15 @@
 import ast
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import allmodes
@@ -33,9 +36,10 @@ def test_importing_the_package_imports_neither_jax_nor_matplotlib():
 
 def test_a_run_in_numpy_imports_neither_jax_nor_matplotlib():
     code = (
-        "import sys, allmodes as am\n"
-        "run = am.anneal(lambda x: -(x**2).sum(), algorithm=am.presets.fs_nva_gm(), means=[[1.0]], covariances=1.0,\n"
-        "                temperature=1.0, learning_rate=0.1, steps=3, rng=0)\n"
+        "import sys\n"
+        "from allmodes import nva\n"
+        "run = nva.anneal(lambda x: -(x**2).sum(), algorithm=nva.presets.fs_nva_gm(), means=[[1.0]], covariances=1.0,\n"
+        "                 temperature=1.0, learning_rate=0.1, steps=3, rng=0)\n"
         "repr(run)\n"
         "print(*sorted(sys.modules))"
     )
@@ -47,6 +51,46 @@ def test_every_public_name_is_there():
     for name in allmodes.__all__:
         assert getattr(allmodes, name) is not None
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", allmodes.__version__)
+
+
+def test_the_top_level_is_small():
+    names = {"find_minima", "find_maxima", "ModeFinder", "Result", "Mode", "Status", "Objective"}
+    assert set(allmodes.__all__) == names | {"nva", "problems", "baselines"}
+
+
+MOVED = ["anneal", "presets", "Algorithm", "Run", "Runs", "Trace", "schedules", "proposals", "estimators", "updates"]
+
+
+@pytest.mark.parametrize("name", [*MOVED, "utilities", "control_variates", "families", "covariances"])
+def test_names_of_the_engine_that_moved_still_work_with_a_warning(name):
+    with pytest.warns(DeprecationWarning, match=rf"^allmodes\.{name} is now allmodes\.nva\.{name}; ") as caught:
+        found = getattr(allmodes, name)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found is getattr(allmodes.nva, name)
+    assert name not in allmodes.__all__
+    assert name in allmodes.nva.__all__
+
+
+def test_old_names_can_be_imported_and_unknown_ones_are_said():
+    with pytest.warns(DeprecationWarning, match=r"allmodes\.nva\.presets"):
+        from allmodes import presets
+    assert presets is allmodes.nva.presets
+    with pytest.raises(AttributeError, match="module 'allmodes' has no attribute 'find_saddles'"):
+        allmodes.find_saddles  # noqa: B018
+    assert not hasattr(allmodes, "Mixture")  # was never here
+
+
+def test_what_new_parts_are_made_of_is_public():
+    nva = allmodes.nva
+    bases = [
+        nva.estimators.Estimator, nva.estimators.ScoreEstimator, nva.families.Family, nva.families.ExponentialFamily,
+        nva.covariances.Covariance, nva.covariances.Elementwise, nva.schedules.Schedule, nva.utilities.Utility,
+        nva.control_variates.ControlVariate, nva.proposals.Proposal,
+    ]  # fmt: skip
+    assert all(inspect.isabstract(base) for base in bases)
+    assert nva.namespace(np.zeros(1)) is np
 
 
 @pytest.mark.parametrize("name", MODULES)

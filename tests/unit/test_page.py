@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from allmodes import find_maxima, find_minima, presets
+from allmodes import find_maxima, find_minima
+from allmodes.nva import presets
 from allmodes.report.page import html, rerun, write_report
 from allmodes.report.page import text as page_text
 from allmodes.result import History, Result

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from allmodes import anneal, presets, problems
+from allmodes import problems
+from allmodes.nva import anneal, presets
 from allmodes.report import plots
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from allmodes import Algorithm, presets
+from allmodes.nva import Algorithm, presets
 from allmodes.nva.annealing.estimators import BlackBox, FitnessShaped, Gradient, Hessian
 from allmodes.nva.annealing.proposals import Importance, PerComponent
 from allmodes.nva.annealing.updates import ImprovedBLR

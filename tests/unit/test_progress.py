@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from allmodes import Status, anneal, presets, terminal
+from allmodes import Status, terminal
+from allmodes.nva import anneal, presets
 from allmodes.nva.engine.progress import ProgressLine
 
 

@@ -8,7 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from allmodes import ModeFinder, Result, find_maxima, find_minima, presets
+from allmodes import ModeFinder, Result, find_maxima, find_minima
+from allmodes.nva import presets
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gaussian
 from allmodes.strategy import records
@@ -207,7 +208,7 @@ def test_a_search_that_is_saved_and_loaded_keeps_the_same(tmp_path, method, monk
 
     def go(finder, evaluations):
         while not finder.stop() and finder.nfev < evaluations:
-            finder.tell_round(camel(finder.ask()))
+            finder._driver.tell_round(camel(finder.ask()))
         return finder
 
     whole = go(ModeFinder(BOX, rng=1, maxfev=3000, method=method), 3000).result

@@ -5,8 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from allmodes import anneal, presets
 from allmodes.baselines import parallel_newton, parallel_sga
+from allmodes.nva import anneal, presets
 from allmodes.problems import symmetric_mixture
 from allmodes.reproduce import experiment
 from allmodes.reproduce.compare import AGREE, DIFFERS

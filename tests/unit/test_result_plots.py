@@ -16,7 +16,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from PIL import Image
 
-from allmodes import Objective, anneal, find_maxima, presets, problems
+from allmodes import Objective, find_maxima, problems
+from allmodes.nva import anneal, presets
 from allmodes.report import canvas, marks, slices
 from allmodes.report.accessor import KINDS, Plots
 from allmodes.result import History, Paths

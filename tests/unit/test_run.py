@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from allmodes import Runs, Status, anneal, presets
+from allmodes import Status
+from allmodes.nva import Runs, anneal, presets
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gamma
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from allmodes import schedules
+from allmodes.nva import schedules
 from allmodes.nva.annealing.schedules import (
     Constant,
     Coupled,

@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from allmodes import Status, anneal, presets
+from allmodes import Status
+from allmodes.nva import anneal, presets
 from allmodes.nva.engine.step import is_finite
 from allmodes.nva.mixture.covariances import Fixed
 

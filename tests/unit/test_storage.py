@@ -5,15 +5,16 @@ import json
 import math
 import os
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+import allmodes
 from allmodes import Status
-from allmodes.storage import files, load, pack, save, stored, unpack
+from allmodes.storage import STATE_VERSION, files, load, pack, save, stored, unpack
 
 
 @stored
@@ -275,12 +276,87 @@ def test_a_foreign_bit_generator_is_refused():
         pack([np.random.Generator(Own(1))])
 
 
-def test_two_classes_of_one_name_are_refused():
-    assert stored(Part) is Part
-    with pytest.raises(ValueError, match="two stored classes are called Part, in"):
-        stored(dataclass(type("Part", (), {})))
+def test_what_is_no_plain_data_is_refused():
     with pytest.raises(TypeError, match="Plain is neither a dataclass"):
         stored(type("Plain", (), {}))
+    with pytest.raises(TypeError, match=r"^\[0\]: a seed sequence has a pool of 300 words; at most 256 can be stored"):
+        pack([np.random.Generator(np.random.PCG64(np.random.SeedSequence(0, pool_size=300)))])
+
+
+# ---- keys
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """What is registered in a test is forgotten after it."""
+    from allmodes.storage import registry
+
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+    monkeypatch.setattr(registry, "_keys", dict(registry._keys))
+    return registry
+
+
+def a_class(name, module="allmodes.new.places", **fields):
+    """A dataclass that says it was defined elsewhere."""
+    made = make_dataclass(name, fields or {"x": Any})
+    made.__module__ = module
+    return made
+
+
+def test_keys_are_modules_below_the_package_and_qualified_names(registry):
+    assert registry.key_of(Status) == "status.Status"
+    assert registry.key_of(Part) == f"{__name__}.Part"
+    assert registry.key_of(stored(a_class("Places"))) == "new.places.Places"
+    assert registry.key_of(stored(key="place")(a_class("Places"))) == "place"
+    assert registry.key_of(Unknown) is None
+    assert registry.class_of(f"{__name__}.Part") is Part
+
+
+def test_classes_of_one_name_in_different_modules_are_both_stored(registry):
+    ours, theirs = stored(a_class("Record", "allmodes.new.starts")), stored(a_class("Record", "allmodes.report"))
+    found = through_json([ours(1), theirs(2)])
+    assert [type(each) for each in found] == [ours, theirs]
+    assert [each.x for each in found] == [1, 2]
+
+
+def test_two_classes_with_one_key_are_refused(registry):
+    """Whether it is their key or was one before; the same class may be marked again."""
+    first = stored(formerly=("old.places.Places",))(a_class("Places"))
+    assert stored(first) is first
+    wanted = r"two stored classes have the key 'new\.places\.Places': allmodes\.new\.places\.Places and"
+    with pytest.raises(ValueError, match=wanted):
+        stored(a_class("Places"))
+    with pytest.raises(ValueError, match=r"two stored classes have the key 'old\.places\.Places'"):
+        stored(a_class("Places", "allmodes.old.places"))
+    with pytest.raises(ValueError, match=r"two stored classes have the key 'new\.places\.Places'"):
+        stored(key="other", formerly=("new.places.Places",))(a_class("Other"))
+    with pytest.raises(ValueError, match=r"Places is stored as 'new\.places\.Places' already"):
+        stored(key="another")(first)
+    assert "other" not in registry._classes
+
+
+def test_a_class_that_was_moved_and_renamed_reads_its_old_files(registry, path):
+    old = stored(a_class("Places", "allmodes.old.places", means=Any))
+    save(path, {"all": [old(np.arange(3.0))]}, kind="test")
+    assert class_names(path) == {"old.places.Places"}
+    for key in ("old.places.Places", old):
+        del (registry._classes if key != old else registry._keys)[key]
+    new = a_class("Sites", "allmodes.newer.places", means=Any)
+    with pytest.raises(ValueError, match=r"the class old\.places\.Places is not known here"):
+        load(path, kind="test")
+    stored(formerly=("old.places.Places",))(new)
+    (found,) = load(path, kind="test")["all"]
+    assert type(found) is new
+    np.testing.assert_array_equal(found.means, np.arange(3.0))
+    save(path, found, kind="test")
+    assert class_names(path) == {"newer.places.Sites"}
+
+
+def class_names(path):
+    """Keys of the classes in a file."""
+    with np.load(path) as archive:
+        content = json.loads(archive["tree"].tobytes())
+    return {entry["class"][0] for entry in content["objects"]}
 
 
 def test_a_field_that_is_not_stored_needs_a_default():
@@ -316,22 +392,25 @@ def test_a_file_holds_the_value(path):
     same(found["x"], VALUE["x"])
 
 
+HEADER = ("format", "format_version", "state_version", "kind", "note", "numpy", "settings")
+
+
 def test_the_header_is_readable_without_allmodes(path):
     save(path, VALUE, kind="test", note="by hand", settings={"maxfev": 3})
     with np.load(path, allow_pickle=False) as archive:
         header = json.loads(archive["header"].tobytes())
         assert set(archive.files) == {"header", "tree", "float64"}
         assert all(archive[name].dtype.kind != "O" for name in archive.files)
-    assert {name: header[name] for name in ("format", "format_version", "kind", "note", "numpy", "settings")} == {
+    assert {name: header[name] for name in HEADER} == {
         "format": "allmodes state",
         "format_version": 1,
+        "state_version": 2,
         "kind": "test",
         "note": "by hand",
         "numpy": np.__version__,
         "settings": {"maxfev": 3},
     }
-    about = {"format", "format_version", "kind", "note", "settings", "sha256"}
-    assert set(header) == about | {"allmodes", "numpy", "scipy", "python"}
+    assert set(header) == {*HEADER, "sha256", "allmodes", "scipy", "python"}
 
 
 def test_an_old_file_is_replaced_only_by_a_whole_one(path, monkeypatch):
@@ -377,7 +456,9 @@ def test_another_kind_is_said(path):
 
 def write(path, header=None, **arrays):
     """A file with a right checksum and whatever else."""
-    given = {"format": "allmodes state", "format_version": 1, "kind": "test", "allmodes": "9.9"} | (header or {})
+    versions = {"format_version": 1, "state_version": STATE_VERSION, "allmodes": "9.9"}
+    given = {"format": "allmodes state", "kind": "test"} | versions | (header or {})
+    given = {name: value for name, value in given.items() if value is not None}
     given["sha256"] = files._checksum(given, arrays)
     np.savez(path, header=files._as_bytes(given), **arrays)
 
@@ -390,6 +471,19 @@ def test_a_newer_format_is_said(path):
     write(path, {"format_version": 2}, other=np.zeros(3))
     with pytest.raises(ValueError, match=r"has format version 2, written by allmodes 9\.9; this .* up to 1\. Update"):
         load(path, kind="test")
+
+
+@pytest.mark.parametrize(("version", "said"), [(None, 1), (1, 1), (3, 3), ("2", 2)])
+def test_another_state_version_is_said_and_what_to_do(path, version, said):
+    """Also that of the first files, which named none, whatever classes are in it."""
+    write(path, {"state_version": version, "allmodes": "0.0.9"}, tree=tree({"object": 0}, [{"class": ["Gone", {}]}]))
+    with pytest.raises(ValueError, match=r"state\.npz was saved by") as error:
+        load(path, kind="test")
+    assert str(error.value) == (
+        f"{path} was saved by allmodes 0.0.9 with state version {said}; this allmodes {allmodes.__version__} reads "
+        "version 2. Load it with the allmodes that saved it, or begin anew; what it has found, x and fun of every "
+        "mode, can be passed as warm_start."
+    )
 
 
 def test_what_other_programs_write_is_refused(path):
@@ -465,17 +559,26 @@ def test_a_changed_number_is_noticed_by_the_checksum(path):
 
 FORGED = [
     (tree({"object": 0}, [{"class": ["os.system", {}]}]), "the class os.system is not known here"),
-    (tree({"object": 0}, [{"class": ["Part", {"name": "a", "evil": 1}]}]), "Part has no evil; another version"),
-    (tree({"object": 0}, [{"class": ["Part", {}]}]), r"Part\.name is missing; another version"),
-    (tree({"object": 0}, [{"class": ["Part", {"name": "a", "cache": 1}]}]), "Part has no cache"),
+    (
+        tree({"object": 0}, [{"class": [f"{__name__}.Part", {"name": "a", "evil": 1}]}]),
+        "Part has no evil; another version",
+    ),
+    (tree({"object": 0}, [{"class": [f"{__name__}.Part", {}]}]), r"Part\.name is missing; another version"),
+    (tree({"object": 0}, [{"class": [f"{__name__}.Part", {"name": "a", "cache": 1}]}]), "Part has no cache"),
     (tree({"object": 0}, [{"generator": ["Generator", None]}]), "the bit generator Generator is not known"),
-    (tree({"named": ["Pair", {"first": 1, "third": 2}]}), "Pair has no third"),
-    (tree({"named": ["Pair", {}]}), "does not fit"),
-    (tree({"named": ["Part", {}]}), "does not fit"),
-    (tree({"enum": ["Status", "NONE"]}), "does not fit"),
+    (tree({"named": [f"{__name__}.Pair", {"first": 1, "third": 2}]}), "Pair has no third"),
+    (tree({"named": [f"{__name__}.Pair", {}]}), "does not fit"),
+    (tree({"named": [f"{__name__}.Part", {}]}), "does not fit"),
+    (tree({"enum": ["status.Status", "NONE"]}), "does not fit"),
     (tree({"object": 3}), "does not fit"),
     (tree({"array": ["float64", 0, [3], "C"]}), "does not fit"),
     (tree({"array": ["tree", 0, [3], "C"]}), "does not fit"),
+    (tree([{"array": ["tree", 0, [-1], "C"]}] * 1000), r"found an array of tree at 0 with the shape \[-1\]"),
+    (tree({"array": ["tree", -4, [2], "C"]}), r"found an array of tree at -4"),
+    (
+        tree({"object": 0}, [{"generator": ["PCG64", {"dict": {"seed": {"dict": {"pool_size": 10**9}}}}]}]),
+        "a pool of 1000000000",
+    ),
     (tree({"eval": "1"}), "does not fit"),
     (tree({"a": 1, "b": 2}), "does not fit"),
     (np.frombuffer(b"{", dtype=np.uint8), "does not fit"),
@@ -491,9 +594,9 @@ def test_a_file_that_was_made_up_is_refused(path, content, message):
 
 
 def test_a_field_that_came_later_gets_its_default(path):
-    write(path, tree=tree({"object": 0}, [{"class": ["Part", {"name": "a"}]}]))
+    write(path, tree=tree({"object": 0}, [{"class": [f"{__name__}.Part", {"name": "a"}]}]))
     assert load(path, kind="test") == Part("a")
-    write(path, tree=tree({"named": ["Pair", {"first": 1}]}))
+    write(path, tree=tree({"named": [f"{__name__}.Pair", {"first": 1}]}))
     assert load(path, kind="test") == Pair(1, 2)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from allmodes import Status, anneal, presets, schedules
+from allmodes import Status
+from allmodes.nva import anneal, presets, schedules
 from allmodes.nva.mixture.covariances import Fixed, Isotropic
 
 drivers = pytest.mark.parametrize("driver", ["numpy", "jax"])

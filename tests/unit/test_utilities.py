@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from allmodes import utilities
+from allmodes.nva import utilities
 from allmodes.nva.annealing.utilities import CMAES, NormalOrderStatistics, Shifted, Truncation
 
 

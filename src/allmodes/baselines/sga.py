@@ -53,7 +53,7 @@ def parallel_sga(
         end_values: whether to evaluate the objective where the instances end; nothing else here does.
         trace_every: keep every so many steps in the trace; by default at most 1000 are kept.
 
-    >>> from allmodes import schedules
+    >>> from allmodes.nva import schedules
     >>> run = parallel_sga(lambda x: -(x**4 - x**2).sum(), [[-1.0], [1.0]], jac=lambda x: 2 * x - 4 * x**3,
     ...                    learning_rate=schedules.power(0.2, 0.55))
     >>> run.points.round(4).tolist()

@@ -26,7 +26,7 @@ COORDINATES = Listed("numbers, from 0, or names of coordinates, separated by com
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
 _OF_THE_FUNCTION = ("landscape", "animate")  # those with contours
 _IN_OPTIONS = {
-    'method="anneal" or an engine assembly such as presets.nva_gm()': "--method anneal",
+    'method="anneal" or an engine assembly such as nva.presets.nva_gm()': "--method anneal",
     "coordinates is ": "--coordinates is ",
     "coordinates has ": "--coordinates has ",
     "fun failed": "the function failed",

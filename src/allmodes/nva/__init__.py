@@ -1,5 +1,10 @@
-"""Natural Variational Annealing: the paper's algorithms, and the parts they are made of."""
+"""Natural Variational Annealing: the paper's algorithms, and the parts they are made of.
 
+Parts live in the namespaces `estimators`, `families`, ..., with the base classes of new ones; `namespace` gives the
+module, numpy or jax.numpy, that an array belongs to.
+"""
+
+from allmodes.arrays import namespace
 from allmodes.nva.annealing import (
     Algorithm,
     control_variates,
@@ -24,6 +29,7 @@ __all__ = [
     "covariances",
     "estimators",
     "families",
+    "namespace",
     "presets",
     "proposals",
     "schedules",

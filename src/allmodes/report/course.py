@@ -23,7 +23,8 @@ def annealed(result: Result, what: str) -> AnnealingTrace:
     if result.trace is None or not len(result.trace):
         raise ValueError(
             f'{what} shows how annealing went, and the method "{result.method}" did not anneal here; search with '
-            'method="anneal" or an engine assembly such as presets.nva_gm(). plot.modes() shows the weights at the end.'
+            'method="anneal" or an engine assembly such as nva.presets.nva_gm(). plot.modes() shows the weights at the '
+            "end."
         )
     return result.trace
 

@@ -2,6 +2,9 @@
 
 The header holds the format, the versions, what the file is, the settings it was made with and a checksum of all the
 rest. A file is written under another name and renamed when it is on the disk: there is a whole one at every moment.
+
+`FORMAT_VERSION` counts the ways of writing a file, `STATE_VERSION` what the state in it means: it goes up when a search
+that was saved before could not go on exactly. Classes that are only moved or renamed need neither, see `stored`.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from allmodes.storage.packing import Arrays, Tree, pack, unpack
 
 FORMAT = "allmodes state"
 FORMAT_VERSION = 1
+STATE_VERSION = 2
+_FIRST_STATE_VERSION = 1  # of files whose header names none
 _ZIP = b"PK\x03\x04"  # how an npz file begins
 _NPY = ".npy"  # how its entries end
 _PREVIOUS = ".previous"
@@ -96,7 +101,7 @@ def _content(value: Any, about: Tree) -> memoryview:
     """The bytes of the file."""
     tree, arrays = pack(value)
     arrays["tree"] = _as_bytes(tree)
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, **about}
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "state_version": STATE_VERSION, **about}
     header |= versions()
     header["sha256"] = _checksum(header, arrays)
     buffer = io.BytesIO()
@@ -223,6 +228,13 @@ def _check_header(name: str, header: Tree, arrays: Arrays, kind: str) -> None:
         raise ValueError(f"{name} is damaged: its checksum is {wanted}, its header says {found}. Use an older copy.")
     if header.get("kind") != kind:
         raise ValueError(f"{name} holds a {header.get('kind')}; a {kind} was wanted.")
+    version, writer = header.get("state_version", _FIRST_STATE_VERSION), header.get("allmodes")
+    if version != STATE_VERSION:
+        raise ValueError(
+            f"{name} was saved by allmodes {writer} with state version {version}; this allmodes "
+            f"{versions()['allmodes']} reads version {STATE_VERSION}. Load it with the allmodes that saved it, or "
+            "begin anew; what it has found, x and fun of every mode, can be passed as warm_start."
+        )
 
 
 def _checksum(header: Tree, arrays: Arrays) -> str:

@@ -1,6 +1,6 @@
 """Plain state as a tree that JSON can hold and flat arrays, one per dtype; and back.
 
-Classes are looked up by name among those marked `@stored`, never imported.
+Classes are looked up by their keys (`registry`), never imported.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import dataclasses
 import enum
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.status import Status
+from allmodes.storage.registry import class_of, is_saved, key_of
 
 _DTYPES = frozenset({"bool", "complex64", "complex128", "float16", "float32", "float64"}) | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -23,51 +23,10 @@ _BIT_GENERATORS = {
     cls.__name__: cls
     for cls in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
 }
+_LARGEST_POOL = 256  # words in the pool of a seed sequence (NumPy's has 4): the work of mixing one grows as its square
 
 Tree: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-_Class = TypeVar("_Class", bound=type)
-
-_registry: dict[str, type] = {}
-
-
-def stored(cls: _Class) -> _Class:
-    """Class decorator: a dataclass, NamedTuple or enum whose instances can be saved.
-
-    A dataclass is saved by its fields and restored without calling its constructor. Fields with
-    `metadata={"stored": False}` are left out and get their defaults back.
-    """
-    if not (dataclasses.is_dataclass(cls) or _is_named_tuple(cls) or issubclass(cls, enum.Enum)):
-        raise TypeError(f"{cls.__name__} is neither a dataclass, a NamedTuple nor an enum; nothing else can be stored.")
-    for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
-        if not _is_saved(field) and not _has_default(field):
-            raise TypeError(f"{cls.__name__}.{field.name} is not stored and has no default; give it one.")
-    other = _registry.setdefault(_key(cls), cls)
-    if other is not cls:
-        raise ValueError(
-            f"two stored classes are called {cls.__name__}, in {other.__module__} and in {cls.__module__}; files know "
-            "classes by name alone. Rename one of them."
-        )
-    return cls
-
-
-def _key(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def _is_named_tuple(cls: type) -> bool:
-    return issubclass(cls, tuple) and hasattr(cls, "_fields")
-
-
-def _is_saved(field: dataclasses.Field[Any]) -> bool:
-    return bool(field.metadata.get("stored", True))
-
-
-def _has_default(field: dataclasses.Field[Any]) -> bool:
-    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-
-
-stored(Status)
 
 
 # ---- values to trees
@@ -112,7 +71,7 @@ class _Packer:
             return {kind.__name__: sorted(value)}
         if kind is np.ndarray or isinstance(value, np.generic):
             return {"array" if kind is np.ndarray else "scalar": self.array(np.asarray(value), path)}
-        if kind is np.random.Generator or _registry.get(_key(kind)) is kind:
+        if kind is np.random.Generator or key_of(kind):
             return self.instance(value, path)
         raise TypeError(
             f"{path or 'the value'} is of type {kind.__module__}.{kind.__qualname__}, which cannot be stored; wanted "
@@ -147,10 +106,10 @@ class _Packer:
     def instance(self, value: Any, path: str) -> Any:
         cls = type(value)
         if isinstance(value, enum.Enum):
-            return {"enum": [_key(cls), value.name]}
+            return {"enum": [key_of(cls), value.name]}
         if isinstance(value, tuple):
             fields = {name: self.node(part, f"{path}.{name}") for name, part in value._asdict().items()}  # type: ignore[attr-defined]
-            return {"named": [_key(cls), fields]}
+            return {"named": [key_of(cls), fields]}
         if id(value) not in self.numbers:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(None)  # takes its place before its parts, which may refer back to it
@@ -159,9 +118,9 @@ class _Packer:
         return {"object": self.numbers[id(value)]}
 
     def fields(self, value: Any, path: str) -> dict[str, Any]:
-        names = [field.name for field in dataclasses.fields(value) if _is_saved(field)]
+        names = [field.name for field in dataclasses.fields(value) if is_saved(field)]
         nodes = {name: self.node(getattr(value, name), f"{path}.{name}") for name in names}
-        return {"class": [_key(type(value)), nodes]}
+        return {"class": [key_of(type(value)), nodes]}
 
     def generator(self, rng: np.random.Generator, path: str) -> dict[str, Any]:
         """The state of the stream, and of the seed sequence that `spawn` goes on from."""
@@ -169,10 +128,11 @@ class _Packer:
         if _BIT_GENERATORS.get(name) is not type(rng.bit_generator):
             raise TypeError(f"{path or 'the value'} uses the bit generator {name}; only NumPy's own can be stored.")
         seed = rng.bit_generator.seed_seq
-        state = {
+        state: dict[str, Any] = {
             "stream": rng.bit_generator.state,
             "seed": seed.state if type(seed) is np.random.SeedSequence else None,
         }
+        _check_pool(state["seed"] or {}, f"{path or 'the value'}: ")
         return {"generator": [name, self.node(state, path)]}
 
 
@@ -204,6 +164,10 @@ class _Unpacker:
 
     def array(self, content: list[Any]) -> NDArray[Any]:
         name, offset, shape, order = content
+        if min([offset, *shape]) < 0:  # NumPy would take -1 for whatever is there
+            raise ValueError(
+                f"found an array of {name} at {offset} with the shape {shape}; wanted no negative numbers."
+            )
         size = math.prod(shape)
         self.left[name] -= size
         if self.left[name] < 0:  # every number belongs to one array: a file cannot grow in memory
@@ -212,7 +176,7 @@ class _Unpacker:
         return flat.reshape(shape, order=order).astype(name, order=order)  # a copy: owns its memory
 
     def named(self, content: list[Any]) -> Any:
-        cls = _known(content[0])
+        cls = class_of(content[0])
         _check_fields(cls, content[1], cls._fields)  # type: ignore[attr-defined]
         return cls(**self.values(content[1]))
 
@@ -222,14 +186,14 @@ class _Unpacker:
             if tag == "generator":
                 self.made[number] = self.generator(name, content)
             else:
-                self.made[number] = object.__new__(_known(name))  # known before its parts, which may refer back to it
+                self.made[number] = object.__new__(class_of(name))  # known before its parts, which may refer back to it
                 self.fill(self.made[number], content)
         return self.made[number]
 
     def fill(self, target: Any, nodes: dict[str, Any]) -> None:
         """Set the fields as they were, past frozen classes and constructors."""
         fields = dataclasses.fields(target)
-        _check_fields(type(target), nodes, tuple(field.name for field in fields if _is_saved(field)))
+        _check_fields(type(target), nodes, tuple(field.name for field in fields if is_saved(field)))
         for field in fields:
             if field.name in nodes:
                 value = self.value(nodes[field.name])
@@ -245,7 +209,9 @@ class _Unpacker:
         if name not in _BIT_GENERATORS:
             raise ValueError(f"the bit generator {name} is not known here.")
         state = self.value(node)
-        bits = _BIT_GENERATORS[name](np.random.SeedSequence(**(state["seed"] or {"entropy": 0})))
+        seed = state["seed"] or {"entropy": 0}
+        _check_pool(seed)
+        bits = _BIT_GENERATORS[name](np.random.SeedSequence(**seed))
         bits.state = state["stream"]
         return np.random.Generator(bits)
 
@@ -258,16 +224,17 @@ _READERS: dict[str, Any] = {
     "frozenset": lambda _, entries: frozenset(entries),
     "array": _Unpacker.array,
     "scalar": lambda reader, content: reader.array(content)[()],
-    "enum": lambda _, names: _known(names[0])[names[1]],  # type: ignore[index]
+    "enum": lambda _, names: class_of(names[0])[names[1]],  # type: ignore[index]
     "named": _Unpacker.named,
     "object": _Unpacker.object,
 }
 
 
-def _known(name: str) -> type:
-    if name not in _registry:
-        raise ValueError(f"the class {name} is not known here; another version of allmodes wrote this.")
-    return _registry[name]
+def _check_pool(seed: dict[str, Any], where: str = "") -> None:
+    """Refuse the state of a seed sequence with a pool so large that mixing it would keep a process busy for hours."""
+    size = seed.get("pool_size", 0)
+    if size > _LARGEST_POOL:
+        raise TypeError(f"{where}a seed sequence has a pool of {size} words; at most {_LARGEST_POOL} can be stored.")
 
 
 def _check_fields(cls: type, given: dict[str, Any], known: tuple[str, ...]) -> None:

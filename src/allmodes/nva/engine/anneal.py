@@ -104,7 +104,7 @@ def anneal(
         Run, or Runs when `replicates` is given. A run that goes wrong does not raise: its status says what happened,
         and it keeps the last good mixture.
 
-    >>> from allmodes import presets, schedules
+    >>> from allmodes.nva import presets, schedules
     >>> run = anneal(lambda x: -(x**4 - x**2).sum(), algorithm=presets.fs_nva_gm(), means=[[-2.0], [2.0]],
     ...              covariances=1.0, temperature=schedules.geometric(0.1, 0.97), learning_rate=0.1, steps=300, rng=0)
     >>> run.means.round(1).tolist()

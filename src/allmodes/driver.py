@@ -1,0 +1,257 @@
+"""The search as loops drive it: rounds in flight, what came of them, the clock, and why it is over."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes import storage
+from allmodes.known import Known
+from allmodes.objective import Needs
+from allmodes.objective.evaluator import Evaluator, Failure
+from allmodes.result import Result
+from allmodes.round import checked_told
+from allmodes.settings import prepare
+from allmodes.state import FinderState
+from allmodes.status import Status
+from allmodes.summary import build_result
+
+Array = NDArray[np.float64]
+
+_KIND = "mode finder"
+_AT_ONCE = ("maxfev", "maxtime", "stopped")  # reasons that do not wait for points in flight
+_ALL_FAILED = 100  # failures, for each coordinate and one more, without a single value before a search gives up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is to be found, and within which budget, as the user gave it: see `find_minima`."""
+
+    bounds: Any
+    x0: Any
+    warm_start: Any
+    maximise: bool
+    target: str
+    method: Any
+    n_modes: int | None
+    maxfev: int | None
+    maxiter: int | None
+    maxtime: float | None
+    xtol: float
+    periodic: Any
+    noise: Any
+    polish: bool
+    rng: Any
+    names: Any
+    options: dict[str, Any] | None
+
+    def begin(self, order: int) -> Driver:
+        """A search that has not evaluated anything; order: 0 from values alone, 1 with gradients, 2 with Hessians."""
+        settings, frame, search, strategy = prepare(
+            self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
+            n_modes=self.n_modes, maxfev=self.maxfev, maxiter=self.maxiter, maxtime=self.maxtime, xtol=self.xtol,
+            periodic=self.periodic, noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
+            options=self.options,
+        )  # fmt: skip
+        known = Known.of(self.warm_start, frame.box, settings.names)
+        state = FinderState(settings, frame, search, strategy, known)
+        if len(known):
+            state.welcome(known.points, known.values, 0)
+        return Driver(state)
+
+
+class Driver:
+    """Moves a search forward: asks the strategy for rounds, hands them out, and passes on what is told.
+
+    Args:
+        state: the search, new or as it was saved.
+
+    Attributes:
+        cost_per_hessian: evaluations of the function that a point with Hessian costs.
+    """
+
+    def __init__(self, state: FinderState) -> None:
+        self.state = state
+        self.cost_per_hessian = 1
+        self._begun = time.monotonic()
+        self._earlier = state.tally  # what evaluators of other processes have called
+
+    # ---- asking and telling
+
+    def ask(self, n: int | None = None) -> Array:
+        """Points (m, D), at most n of them, not handed out yet; those not told yet when no others are left."""
+        self._refill()
+        points = self.state.rounds.hand_out(n, not self._is_cut)
+        return points if len(points) else np.zeros((0, self.state.frame.box.D))
+
+    def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
+        """What came of points in any order, checked; points that were not asked for are welcome."""
+        box = self.state.frame.box
+        told = checked_told(box, x, values, gradients, hessians)
+        if len(told[0]):
+            box.checked("x", told[0])
+        others = self.state.rounds.take(*told)
+        if others is not None:
+            self.state.welcome(*others, 1)
+        self._pass_on()
+
+    def tell_round(self, value: Array, gradient: Any = None, hessian: Any = None, rows: Any = None) -> None:
+        """What came of the points that `ask` gave last, in order, or of some rows of them; not checked."""
+        self.state.rounds.fill(value, gradient, hessian, rows)
+        self._pass_on()
+
+    def hand_out(self) -> list[tuple[int, Array, Needs]]:
+        """Every round in flight that was not handed out yet: its number, points (m, D), derivatives wanted there.
+
+        Several may be in flight at once; their points may be told in any order and in part, by `tell_rows`.
+        """
+        self._refill()
+        return self.state.rounds.hand_out_rounds(not self._is_cut)
+
+    def tell_rows(self, number: int, rows: Any, value: Array, gradient: Any = None, hessian: Any = None) -> None:
+        """What came of some of the points that `hand_out` gave for a round, by their places there; not checked."""
+        self.state.rounds.fill_rows(number, np.asarray(rows), value, gradient, hessian)
+        self._pass_on()
+
+    @property
+    def is_in_round(self) -> bool:
+        """Whether some points that were handed out, or others of their rounds, are still to be told."""
+        return self.state.rounds.is_begun
+
+    def _refill(self) -> None:
+        """Rounds in flight, as many as the strategy allows; those of which everything is known are told at once."""
+        self._begin_rounds()
+        while self._pass_on():
+            self._begin_rounds()
+
+    def _begin_rounds(self) -> None:
+        state, maxiter = self.state, self.state.settings.maxiter
+        while not len(state.rounds) or state.strategy.is_ready:
+            if self._reasons() or (len(state.rounds) and state.left <= 0):
+                return
+            if maxiter is not None and state.nit + len(state.rounds) >= maxiter:
+                return
+            if not state.begin_round(self.cost_per_hessian):
+                return
+
+    def _pass_on(self) -> bool:
+        """Give the strategy the rounds that are told, in the order of asking; whether there were any.
+
+        A round is asked for as soon as one is told and before the next one is: what is asked for depends on what was
+        told alone, not on who evaluates and how quickly.
+        """
+        state, count = self.state, self.state.nit
+        in_order = state.settings.options.get("order") != "completion"
+        while (round_ := state.rounds.next_told(in_order)) is not None:
+            state.pass_on(round_)
+            if len(state.rounds):
+                self._begin_rounds()
+        return state.nit > count
+
+    # ---- ending
+
+    def stop(self) -> dict[str, str]:
+        """Why the search is over: a name and a sentence for each reason; empty while it goes on."""
+        reasons = self._reasons()
+        if reasons and len(self.state.rounds):
+            return {name: why for name, why in reasons.items() if name in _AT_ONCE}
+        return reasons
+
+    def _reasons(self) -> dict[str, str]:
+        """Why nothing more is asked for."""
+        state, settings, search = self.state, self.state.settings, self.state.search
+        reasons = {}
+        if state.reason:
+            reasons["nothing_new"] = state.reason
+        if search.nfev >= settings.maxfev or state.is_out_of_budget:
+            reasons["maxfev"] = f"{search.nfev} of {settings.maxfev} evaluations are made"
+        if settings.maxiter is not None and state.nit >= settings.maxiter:
+            reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
+        if self.is_late:
+            reasons["maxtime"] = f"{settings.maxtime:g} s have passed"
+        if settings.n_modes is not None and self.modes_found >= settings.n_modes:
+            reasons["n_modes"] = f"{self.modes_found} modes are found"
+        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(search.best_value):
+            reasons["all_failed"] = f"all {search.nfev} evaluations failed"
+        if state.stopped:
+            reasons["stopped"] = state.stopped
+        return reasons
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        maxtime = self.state.settings.maxtime
+        return maxtime is not None and self.elapsed >= maxtime
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether rounds that were not begun are not begun any more."""
+        return bool(self.state.stopped) or self.is_late
+
+    def end(self, why: str, status: Status) -> None:
+        """End the search from outside."""
+        self.state.stopped, self.state.stopped_status = why, int(status)
+
+    # ---- how it stands
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search began, over all its parts if it was saved and loaded."""
+        return self.state.elapsed + time.monotonic() - self._begun
+
+    @property
+    def nfev(self) -> int:
+        """Evaluations so far, those of rounds in flight that are told included."""
+        return self.state.search.nfev + self.state.rounds.pending
+
+    @property
+    def modes_found(self) -> int:
+        """Distinct modes of the wanted kind so far."""
+        search = self.state.search
+        hills = search.archive.hills
+        return len(np.unique(hills[search.is_best] if search.is_global else hills))
+
+    @property
+    def result(self) -> Result:
+        """What is found so far."""
+        return build_result(self.state, self.stop(), self.elapsed)
+
+    # ---- evaluators
+
+    def go_on_with(self, evaluator: Evaluator) -> None:
+        """Let an evaluator call the function as it was called before: by compiled code, if that is how it was."""
+        evaluator.compiled_from = self._earlier.compiled_from
+
+    def count(self, evaluator: Evaluator) -> None:
+        """What the evaluator has called and seen fail, on top of what others did in earlier parts of the search."""
+        self.state.tally = self._earlier.plus(evaluator)
+
+    def result_with(self, evaluator: Evaluator) -> Result:
+        """The result, with the calls that evaluators counted and the failures that they saw."""
+        self.count(evaluator)
+        tally = self.state.tally
+        failures = tuple(Failure(*failure) for failure in tally.failures)
+        result = self.result
+        return replace(
+            result, njev=tally.njev, nhev=tally.nhev, nfail=max(tally.nfail, result.nfail), failures=failures
+        )
+
+    # ---- saving
+
+    def save(self, path: str | os.PathLike[str], *, keeps_previous: bool = False) -> None:
+        """Write the search to one file."""
+        state = self.state
+        state.elapsed, self._begun = self.elapsed, time.monotonic()
+        note = f"{self.nfev} evaluations, {self.modes_found} modes"
+        storage.save(path, state, kind=_KIND, note=note, settings=asdict(state.settings), keeps_previous=keeps_previous)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Driver:
+        """A search as it was saved."""
+        return cls(storage.load(path, kind=_KIND))

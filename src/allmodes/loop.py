@@ -1,0 +1,159 @@
+"""The loop of `find_minima`: ask, evaluate, tell, until the search is over; with checkpoints, signals and watchers."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from signal import SIGTERM
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
+from allmodes.driver import Driver, Task
+from allmodes.objective.bounds import Box
+from allmodes.objective.derivatives import Source
+from allmodes.objective.evaluator import Evaluator
+from allmodes.progress import Progress, progress_of, progress_text
+from allmodes.result import Result
+from allmodes.status import Status
+from allmodes.terminal import Line
+
+
+class Function(NamedTuple):
+    """The user's function and its derivatives, as they were given: see `find_minima`."""
+
+    fun: Callable[..., Any]
+    args: Any
+    jac: Any
+    hess: Any
+    vectorized: bool
+
+
+class Execution(NamedTuple):
+    """Where the function is evaluated, who watches, and where the search is kept: see `find_minima`."""
+
+    workers: Any
+    timeout: float | None
+    retries: int
+    on_error: str
+    callback: Callable[..., Any] | None
+    progress: bool | Callable[[Progress], object]
+    checkpoint: str | os.PathLike[str] | None
+
+
+def find(task: Task, function: Function, execution: Execution) -> Result:
+    """Everything the task asks for, or what was found until the search was interrupted."""
+    box = Box.make(task.bounds, task.x0, task.periodic)
+    source = Source.make(*function, box=box)
+    if execution.callback is not None and not callable(execution.callback):
+        raise TypeError(f"callback is {execution.callback!r}; wanted a function of intermediate_result.")
+    asked = task.begin(source.order)
+    keeper = Keeper(execution.checkpoint, (task.options or {}).get("checkpoint_every", EVERY))
+    driver = keeper.resumed(asked)
+    if function.jac is True and function.hess == "2-point":
+        driver.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
+    watchers = _Watchers.of(execution)
+    with (
+        Signals(takes_sigterm=keeper.path is not None) as signals,
+        Evaluator(
+            source, workers=execution.workers, timeout=execution.timeout, retries=execution.retries,
+            on_error=execution.on_error,
+        ) as evaluator,
+    ):  # fmt: skip
+        driver.go_on_with(evaluator)
+        is_alone = keeper.path is not None and type(execution.workers) is int and execution.workers == 1
+        pace = Pace(keeper.every if is_alone else None)
+        try:
+            _search(driver, evaluator, keeper, signals, pace, watchers)
+        except BaseException as error:
+            if signals.is_whole:
+                for number, rows, evaluation in evaluator.left:  # what is finished is not made again
+                    driver.tell_rows(number, rows, *evaluation)
+                keeper.save(driver, evaluator)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            why = "ended by SIGTERM" if signals.received == SIGTERM else "interrupted from the keyboard"
+            kept = "" if keeper.path is None else f"; the same call goes on from {keeper.path}"
+            driver.end(why + kept, Status.INTERRUPTED)
+        else:
+            keeper.save(driver, evaluator)
+        finally:
+            watchers.line.close()
+        return _with_settings(driver.result_with(evaluator), function, execution)
+
+
+def _with_settings(result: Result, function: Function, execution: Execution) -> Result:
+    """The result with what the loop was asked for, too; what is not plain data by its name."""
+    given = {
+        "jac": function.jac, "hess": function.hess, "vectorized": function.vectorized,
+        "workers": execution.workers, "on_error": execution.on_error,
+    }  # fmt: skip
+    plain = (bool, int, str, type(None))
+    said = {
+        name: value if isinstance(value, plain) else getattr(value, "__name__", repr(value))
+        for name, value in given.items()
+    }
+    return replace(result, settings=result.settings | said)
+
+
+class _Watchers(NamedTuple):
+    """Who is shown how a search goes.
+
+    Args:
+        callback: of the user, after every round; may ask to stop.
+        line: in the terminal.
+        watch: a function of Progress, whenever evaluations came back.
+    """
+
+    callback: Callable[..., Any] | None
+    line: Line
+    watch: Callable[[Progress], object] | None
+
+    @staticmethod
+    def of(execution: Execution) -> _Watchers:
+        progress = execution.progress
+        line = Line(progress is True and sys.stderr.isatty())
+        return _Watchers(execution.callback, line, progress if callable(progress) else None)
+
+
+def _search(
+    driver: Driver, evaluator: Evaluator, keeper: Keeper, signals: Signals, pace: Pace, watchers: _Watchers
+) -> None:
+    """Ask, evaluate, tell, until the search is over; what comes of a round in pieces is told, and kept, in pieces."""
+    rounds = driver.state.nit
+    while driver.is_in_round or not driver.stop():
+        if driver.is_late:
+            evaluator.withdraw()
+        else:
+            for number, points, needs in driver.hand_out():
+                evaluator.submit(number, points, needs)
+        evaluator.piece, begun = pace.size, time.monotonic()
+        came = signals.during(evaluator.wait)
+        if not came and driver.is_late:
+            break
+        pace.took(sum(len(rows) for _, rows, _ in came), time.monotonic() - begun)
+        for number, rows, evaluation in came:
+            driver.tell_rows(number, rows, *evaluation)
+        if watchers.watch is not None:
+            signals.during(watchers.watch, progress_of(driver))
+        if driver.state.nit > rounds:
+            rounds = driver.state.nit
+            watchers.line.show(partial(progress_text, driver))
+            if watchers.callback is not None and signals.during(_wants_to_stop, watchers.callback, driver):
+                driver.end("the callback asked to stop", Status.STOPPED)
+        keeper.save_now_and_then(driver, evaluator)
+    signals.check()
+
+
+def _wants_to_stop(callback: Callable[..., Any], driver: Driver) -> bool:
+    """Whether the callback, which sees the result so far, wants no more: a bool of Python's or NumPy's says so."""
+    try:
+        answer = callback(intermediate_result=driver.result)
+    except StopIteration:
+        return True
+    return isinstance(answer, bool | np.bool_) and bool(answer)
