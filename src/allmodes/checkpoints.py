@@ -124,12 +124,12 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     if None not in seeds and seeds[0] != seeds[1]:
         raise ValueError(f"{path} holds a search with rng={seeds[0]}; this one has {seeds[1]}. Use another file.")
     same_box = all(np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES)
-    if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.search.order != theirs.search.order:
+    if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.context.order != theirs.context.order:
         raise ValueError(
             f"{path} holds a search of another problem (bounds, sign or derivatives differ). Use another file."
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
-    ours.search.maxfev = theirs.settings.maxfev
+    ours.context.maxfev = theirs.settings.maxfev
     ours.stopped, ours.is_out_of_budget = "", False
 
 

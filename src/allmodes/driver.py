@@ -53,21 +53,21 @@ class Task:
 
     def begin(self, order: int) -> Driver:
         """A search that has not evaluated anything; order: 0 from values alone, 1 with gradients, 2 with Hessians."""
-        settings, frame, search, strategy = prepare(
+        settings, frame, context, search = prepare(
             self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
             n_modes=self.n_modes, maxfev=self.maxfev, maxiter=self.maxiter, maxtime=self.maxtime, xtol=self.xtol,
             periodic=self.periodic, noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
             options=self.options,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
-        state = FinderState(settings, frame, search, strategy, known)
+        state = FinderState(settings, frame, context, search, known)
         if len(known):
             state.welcome(known.points, known.values, 0)
         return Driver(state)
 
 
 class Driver:
-    """Moves a search forward: asks the strategy for rounds, hands them out, and passes on what is told.
+    """Moves a search forward: asks the search for rounds, hands them out, and passes on what is told.
 
     Args:
         state: the search, new or as it was saved.
@@ -125,14 +125,14 @@ class Driver:
         return self.state.rounds.is_begun
 
     def _refill(self) -> None:
-        """Rounds in flight, as many as the strategy allows; those of which everything is known are told at once."""
+        """Rounds in flight, as many as the search allows; those of which everything is known are told at once."""
         self._begin_rounds()
         while self._pass_on():
             self._begin_rounds()
 
     def _begin_rounds(self) -> None:
         state, maxiter = self.state, self.state.settings.maxiter
-        while not len(state.rounds) or state.strategy.is_ready:
+        while not len(state.rounds) or state.search.is_ready:
             if self._reasons() or (len(state.rounds) and state.left <= 0):
                 return
             if maxiter is not None and state.nit + len(state.rounds) >= maxiter:
@@ -141,7 +141,7 @@ class Driver:
                 return
 
     def _pass_on(self) -> bool:
-        """Give the strategy the rounds that are told, in the order of asking; whether there were any.
+        """Give the search the rounds that are told, in the order of asking; whether there were any.
 
         A round is asked for as soon as one is told and before the next one is: what is asked for depends on what was
         told alone, not on who evaluates and how quickly.
@@ -165,20 +165,20 @@ class Driver:
 
     def _reasons(self) -> dict[str, str]:
         """Why nothing more is asked for."""
-        state, settings, search = self.state, self.state.settings, self.state.search
+        state, settings, context = self.state, self.state.settings, self.state.context
         reasons = {}
         if state.reason:
             reasons["nothing_new"] = state.reason
-        if search.nfev >= settings.maxfev or state.is_out_of_budget:
-            reasons["maxfev"] = f"{search.nfev} of {settings.maxfev} evaluations are made"
+        if context.nfev >= settings.maxfev or state.is_out_of_budget:
+            reasons["maxfev"] = f"{context.nfev} of {settings.maxfev} evaluations are made"
         if settings.maxiter is not None and state.nit >= settings.maxiter:
             reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
         if self.is_late:
             reasons["maxtime"] = f"{settings.maxtime:g} s have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
             reasons["n_modes"] = f"{self.modes_found} modes are found"
-        if search.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(search.best_value):
-            reasons["all_failed"] = f"all {search.nfev} evaluations failed"
+        if context.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(context.best_value):
+            reasons["all_failed"] = f"all {context.nfev} evaluations failed"
         if state.stopped:
             reasons["stopped"] = state.stopped
         return reasons
@@ -208,14 +208,13 @@ class Driver:
     @property
     def nfev(self) -> int:
         """Evaluations so far, those of rounds in flight that are told included."""
-        return self.state.search.nfev + self.state.rounds.pending
+        return self.state.context.nfev + self.state.rounds.pending
 
     @property
     def modes_found(self) -> int:
         """Distinct modes of the wanted kind so far."""
-        search = self.state.search
-        hills = search.archive.hills
-        return len(np.unique(hills[search.is_best] if search.is_global else hills))
+        context = self.state.context
+        return int(context.is_best.sum()) if context.is_global else len(context.archive)
 
     @property
     def result(self) -> Result:

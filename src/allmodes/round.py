@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from allmodes.objective import Needs
 from allmodes.objective.bounds import Box
 from allmodes.storage import stored
-from allmodes.strategy.strategy import Request
+from allmodes.search.searcher import Request
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -23,7 +23,7 @@ class Round:
     """Points of one round and what is known of them so far.
 
     Attributes:
-        number: of the round in its search; `ticket`, what the strategy calls it.
+        number: of the round in its search; `ticket`, what the search calls it.
         units, points: in the solver's and in the user's coordinates.
         needs: derivatives wanted.
         value, gradient, hessian: what was told, in the user's sign and coordinates.
@@ -84,7 +84,7 @@ class Round:
 
     @property
     def pending(self) -> Rows:
-        """Numbers of the points that were evaluated and that the strategy has not seen."""
+        """Numbers of the points that were evaluated and that the search has not seen."""
         return (self.is_known & ~self.is_free).nonzero()[0]
 
     def hand_out(self, rows: Rows) -> Array:

@@ -1,4 +1,4 @@
-"""The rounds in flight: asked for and not yet passed on to the strategy."""
+"""The rounds in flight: asked for and not yet passed on to the search."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Rounds:
 
     @property
     def pending(self) -> int:
-        """Evaluations that were told and that the strategy has not seen."""
+        """Evaluations that were told and that the search has not seen."""
         return sum(round_.cost * len(round_.pending) for round_ in self.flying if round_.is_begun)
 
     def next_told(self, in_order: bool) -> Round | None:

@@ -1,4 +1,4 @@
-"""What a search is asked to do: arguments checked, defaults chosen, the strategy made."""
+"""What a search is asked to do: arguments checked, defaults chosen, the search made."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
 from allmodes.storage import stored
-from allmodes.strategy.archive import Archive
-from allmodes.strategy.methods import METHODS, make_strategy
-from allmodes.strategy.search import Search
-from allmodes.strategy.strategy import Strategy
+from allmodes.search.archive import Archive
+from allmodes.search.context import Context
+from allmodes.search.methods import METHODS, make_search
+from allmodes.search.searcher import Strategy
 
 _DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
 _PERSISTENCE = 0.1  # of a budget that the user sets: a search does not end sooner than that after its last new mode
@@ -23,10 +23,10 @@ _PERSISTENT = 200  # evaluations for each coordinate and one more, when the user
 _MOST_NUMBERS = 1000  # of starts that are written down with the settings
 _OPTIONS = {
     "temperature": "at which the weights of modes are stated, in units of the function",
-    "width": "launches under way at once: a whole number, at least that many from the beginning",
-    "patience": "launches without a new mode before the search ends",
+    "width": "local searches in flight: a whole number, at least that many from the beginning",
+    "patience": "local searches without a new mode before the search ends",
     "checkpoint_every": "seconds between two checkpoints",
-    "order": '"fixed", or "completion" to tell launches as they come: quicker where times differ, never the same twice',
+    "order": '"fixed", or "completion" to tell local searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
 
@@ -73,7 +73,7 @@ class Settings:
 def prepare(
     bounds: Any, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
     maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
-) -> tuple[Settings, Frame, Search, Strategy]:  # fmt: skip
+) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
     box = Box.make(bounds, x0, periodic)
     if target not in ("all", "global"):
@@ -98,14 +98,14 @@ def prepare(
         seed=int(rng) if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) else None,
         x0=_plain(x0),
     )
-    search = Search(
+    context = Context(
         box, Archive(box), _generator(rng), order=order, is_global=target == "global",
         xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
     )  # fmt: skip
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     persistence = _PERSISTENT * (box.d + 1) if maxfev is None else int(_PERSISTENCE * settings.maxfev)
-    strategy = make_strategy(search, method, starts, settings.options, polish, persistence, maxfev is not None)
-    return settings, Frame(box, maximise), search, strategy
+    search = make_search(context, method, starts, settings.options, polish, persistence, maxfev is not None)
+    return settings, Frame(box, maximise), context, search
 
 
 def _options(options: Any) -> dict[str, Any]:

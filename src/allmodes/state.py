@@ -17,8 +17,8 @@ from allmodes.round import Round
 from allmodes.rounds import Rounds
 from allmodes.settings import Settings
 from allmodes.storage import stored
-from allmodes.strategy.search import Search
-from allmodes.strategy.strategy import Request, Strategy
+from allmodes.search.context import Context
+from allmodes.search.searcher import Request, Strategy
 
 Array = NDArray[np.float64]
 
@@ -61,8 +61,8 @@ class FinderState:
 
     settings: Settings
     frame: Frame
-    search: Search
-    strategy: Strategy
+    context: Context
+    search: Strategy
     known: Known
     rounds: Rounds = field(default_factory=Rounds)
     history: History = field(default_factory=History)
@@ -80,19 +80,19 @@ class FinderState:
     @property
     def left(self) -> int:
         """Evaluations that are neither made nor under way."""
-        return self.search.maxfev - self.search.nfev - self.rounds.reserved
+        return self.context.maxfev - self.context.nfev - self.rounds.reserved
 
     def begin_round(self, cost_per_hessian: int) -> bool:
-        """Ask the strategy for another round; False if that has no points."""
+        """Ask the search for another round; False if that has no points."""
         with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
-            request = self.strategy.ask()
+            request = self.search.ask()
         left, number, box = self.left, self.rounds.begun, self.frame.box
         cost = cost_per_hessian if "hessian" in request.needs else 1
         if left < cost:  # too little for a Hessian from differences: values at least
             cost = 1
             round_ = Round.of(box, Request(request.points, ticket=request.ticket), left, number)
             round_.is_whole = False
-        elif len(self.known) and not request.needs and not self.search.noise:
+        elif len(self.known) and not request.needs and not self.context.noise:
             is_free, values = self.known.at(box.to_user(request.points), box)
             most = int(np.searchsorted(np.cumsum(~is_free), left, side="right"))
             round_ = Round.of(box, request, most, number)
@@ -104,14 +104,14 @@ class FinderState:
             self.rounds.flying.append(round_)
             self.rounds.begun += 1
             return True
-        self.strategy.withdraw(request.ticket)
+        self.search.withdraw(request.ticket)
         if not len(self.rounds):
-            self.reason = "" if len(request.points) else self.strategy.ending or "nothing is left to try"
+            self.reason = "" if len(request.points) else self.search.ending or "nothing is left to try"
             self.is_out_of_budget = len(request.points) > 0
         return False
 
     def pass_on(self, round_: Round) -> None:
-        """Give the strategy a round that is told."""
+        """Give the search a round that is told."""
         self.nit += 1
         self.njev += len(round_.value) * ("gradient" in round_.needs)
         self.nhev += len(round_.value) * ("hessian" in round_.needs)
@@ -119,13 +119,13 @@ class FinderState:
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
         if round_.is_whole:
             with np.errstate(all="ignore"):
-                self.strategy.tell(evaluation, round_.ticket)
+                self.search.tell(evaluation, round_.ticket)
         else:
-            self.strategy.withdraw(round_.ticket)
-        self.reason = self.strategy.ending
-        best = self.search.best_value
+            self.search.withdraw(round_.ticket)
+        self.reason = self.search.ending
+        best = self.context.best_value
         self.history.add(
-            self.search.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, len(self.search.archive)
+            self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, len(self.context.archive)
         )
 
     def welcome(self, points: Array, values: Array, cost: int) -> None:
@@ -133,17 +133,10 @@ class FinderState:
         inside = self.frame.inward(values).value
         units = self.frame.box.to_unit(points)
         self.note(units, inside, cost, np.zeros(len(inside), np.bool_))
-        self.strategy.add_points(units, inside)
+        self.search.add_points(units, inside)
 
     def note(self, units: Array, inside: Array, cost: int, is_free: NDArray[np.bool_]) -> None:
         """Count evaluations, those that cost something; remember the best."""
-        search = self.search
-        search.nfev += cost * (len(inside) - int(np.count_nonzero(is_free)))
-        if not len(inside):
-            return
-        best = int(inside.argmax())
-        if inside[best] > search.best_value:
-            search.best_value, search.best_point = float(inside[best]), units[best].copy()
-            search.best_at = search.nfev
+        self.context.observe(units, inside, cost * (len(inside) - int(np.count_nonzero(is_free))))
         if cost:
             self.nfail += int(np.count_nonzero(np.isinf(inside) & ~is_free))

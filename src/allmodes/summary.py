@@ -21,10 +21,9 @@ from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_o
 from allmodes.rounds import Rounds
 from allmodes.settings import Settings
 from allmodes.status import Status
-from allmodes.strategy.archive import Found, precision
-from allmodes.strategy.geometry import closest
-from allmodes.strategy.search import Search
-from allmodes.strategy.strategy import Strategy
+from allmodes.search.archive import Frozen, precision
+from allmodes.search.context import Context
+from allmodes.search.searcher import Strategy
 
 Array = NDArray[np.float64]
 
@@ -34,8 +33,8 @@ class State(Protocol):
 
     settings: Settings
     frame: Frame
-    search: Search
-    strategy: Strategy
+    context: Context
+    search: Strategy
     rounds: Rounds
     known: Known
     history: History
@@ -63,18 +62,18 @@ _REASONS = {
 
 def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
     """The result of a search as it stands. What is told of a round that is not over counts, too."""
-    search, frame, settings = _with_best(state), state.frame, state.settings
-    summary = summarise(search, frame, settings.options.get("temperature"), state.strategy.lost_launches)
+    context, frame, settings = _with_best(state), state.frame, state.settings
+    summary = summarise(context, frame, settings.options.get("temperature"), state.search.lost_searches)
     status = _status(state, reasons)
-    best, value, is_beaten = _best(state, search)
+    best, value, is_beaten = _best(state, context)
     x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
     why = "; ".join(reasons.values())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.strategy.account, order, why) if part)
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, why) if part)
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{status.message} {said} {status.advice}".strip(), nfev=search.nfev + state.rounds.pending,
+        message=f"{status.message} {said} {status.advice}".strip(), nfev=context.nfev + state.rounds.pending,
         njev=state.njev + sum(len(rows) for round_, rows in pending if "gradient" in round_.needs),
         nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
@@ -82,41 +81,41 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
         failures=(),
         history=state.history.copy(), mixture=summary.mixture, method=settings.method, names=settings.names,
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
-        settings=settings.asked(frame.box, search.order, len(state.known)), versions=storage.versions(),
-        seconds=seconds, paths=_paths(search, frame), trace=_trace(search, frame),
+        settings=settings.asked(frame.box, context.order, len(state.known)), versions=storage.versions(),
+        seconds=seconds, paths=_paths(context, frame), trace=_trace(context, frame),
     )  # fmt: skip
 
 
-def _with_best(state: State) -> Search:
-    """The search; with the best point as an unverified mode, if it beats every mode and nobody got farther for long.
+def _with_best(state: State) -> Context:
+    """The context; with the best point as an unverified mode, if it beats every mode and nobody got farther for long.
 
     That is what becomes of a launch that ends at a kink. Where there is no mode at all nothing says that it is one.
     """
-    search = state.search
-    if search.best_point is None or not len(search.archive) or not search.is_beaten or not state.settings.polish:
-        return search
-    if search.nfev - search.best_at < _STUCK * (search.box.d + 1):
-        return search
-    archive = copy.deepcopy(search.archive)
-    j, apart = closest(search, search.best_point)
+    context = state.context
+    if context.best_point is None or not len(context.archive) or not context.is_beaten or not state.settings.polish:
+        return context
+    if context.nfev - context.best_at < _STUCK * (context.box.d + 1):
+        return context
+    archive = copy.deepcopy(context.archive)
+    j, apart = archive.closest(context.best_point)
     if apart < _SAME:
-        kind = archive.found[j].kind if apart < _CLOSE * search.xtol else "unverified"
-        archive.change(j, search.best_point, search.best_value, replace(archive.found[j], kind=kind))
+        kind = archive.records[j].kind if apart < _CLOSE * context.xtol else "unverified"
+        archive.change(j, context.best_point, context.best_value, replace(archive.records[j], kind=kind))
     else:
-        d = search.box.d
-        hessian = -max(search.scale, 1e-300) * np.eye(d)
-        found = Found(np.full(d, np.nan), hessian, np.zeros(d, bool), "unverified", "component", search.best_at)
-        archive.add(search.best_point, search.best_value, found)
-    return replace(search, archive=archive)
+        d = context.box.d
+        hessian = -max(context.scale, 1e-300) * np.eye(d)
+        found = Frozen(np.full(d, np.nan), hessian, np.zeros(d, bool), "unverified", "component", context.best_at)
+        archive.add(context.best_point, context.best_value, found)
+    return replace(context, archive=archive)
 
 
-def _best(state: State, search: Search) -> tuple[Array | None, float, bool]:
+def _best(state: State, context: Context) -> tuple[Array | None, float, bool]:
     """The best point told so far, its value, and whether it beats every mode."""
     frame = state.frame
-    best = None if search.best_point is None else frame.box.to_user(search.best_point[None])[0]
-    value = frame.value(search.best_value)
-    is_beaten = search.is_beaten
-    highest = search.best_value
+    best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
+    value = frame.value(context.best_value)
+    is_beaten = context.is_beaten
+    highest = context.best_value
     for round_ in state.rounds.flying:
         rows = round_.pending[np.isfinite(round_.value[round_.pending])]
         if len(rows):
@@ -124,22 +123,22 @@ def _best(state: State, search: Search) -> tuple[Array | None, float, bool]:
             inside = frame.sign * (frame.factor or 1.0) * round_.value[row]
             if inside > highest:
                 best, value, highest = round_.points[row], float(round_.value[row]), inside
-                is_beaten = search.noise == 0.0 and inside > search.archive.best + search.tie
+                is_beaten = context.noise == 0.0 and inside > context.archive.best + context.tolerances.tie
     return best, value, bool(is_beaten)
 
 
-def _paths(search: Search, frame: Frame) -> Paths:
+def _paths(context: Context, frame: Frame) -> Paths:
     """Where launches went, in the user's coordinates and sign."""
-    numbers, points, values = search.paths.sorted()
+    numbers, points, values = context.paths.sorted()
     if not len(points):
-        return Paths(search.paths.begun, points=np.zeros((0, frame.box.D)))
+        return Paths(context.paths.begun, points=np.zeros((0, frame.box.D)))
     outside = frame.sign / (frame.factor or 1.0) * values
-    return Paths(search.paths.begun, numbers, frame.box.to_user(points), outside)
+    return Paths(context.paths.begun, numbers, frame.box.to_user(points), outside)
 
 
-def _trace(search: Search, frame: Frame) -> AnnealingTrace | None:
+def _trace(context: Context, frame: Frame) -> AnnealingTrace | None:
     """How annealing went, in the user's coordinates; None if there was none."""
-    frames, box = search.frames.frames, frame.box
+    frames, box = context.frames.frames, frame.box
     if not frames:
         return None
     run, step, nfev = (np.array(column, dtype=np.int64) for column in list(zip(*frames, strict=True))[:3])
@@ -165,15 +164,15 @@ def _spread(box: Box, part: Array) -> Array:
 
 
 def _status(state: State, reasons: dict[str, str]) -> Status:
-    if state.search.nfev and not np.isfinite(state.search.best_value):
+    if state.context.nfev and not np.isfinite(state.context.best_value):
         return Status.ALL_FAILED
     if not reasons:
         return Status.RUNNING
     if "stopped" in reasons:
         return Status(state.stopped_status)
-    if not len(state.search.archive):
+    if not len(state.context.archive):
         return Status.NO_MODE
-    if state.search.nfev >= _NEARLY * state.settings.maxfev:
+    if state.context.nfev >= _NEARLY * state.settings.maxfev:
         return Status.BUDGET_SPENT if "n_modes" not in reasons else Status.ENOUGH_MODES
     return next(status for reason, status in _REASONS.items() if reason in reasons)
 
@@ -188,43 +187,42 @@ class Summary:
     coverage: coverage.Coverage
 
 
-def summarise(search: Search, frame: Frame, temperature: float | None, lost: int) -> Summary:
+def summarise(context: Context, frame: Frame, temperature: float | None, lost: int) -> Summary:
     """What was found, in the user's coordinates and sign."""
-    archive = search.archive
-    is_global = search.is_best
+    archive = context.archive
+    is_global = context.is_best
     order = np.lexsort((np.arange(len(archive)), -archive.values))
-    if search.is_global:
+    if context.is_global:
         order = order[is_global[order]]
-    order = order[[not _is_plateau(search, int(j)) for j in order]]
-    order = order[np.sort(np.unique(archive.hills[order], return_index=True)[1])]  # parts of one mode: the best
-    covered = coverage.estimate(archive.even_hits[is_global] if search.is_global else archive.even_hits, lost)
-    spread = max(archive.best - search.level, 0.0) if len(archive) else 0.0
+    order = order[[not _is_plateau(context, int(j)) for j in order]]
+    covered = coverage.estimate(archive.space_filling_hits[is_global] if context.is_global else archive.space_filling_hits, lost)
+    spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
-    weights = _weights(search, order, inside)
+    weights = _weights(context, order, inside)
     modes = tuple(
-        _mode(search, frame, int(j), bool(is_global[j]), float(weight))
+        _mode(context, frame, int(j), bool(is_global[j]), float(weight))
         for j, weight in zip(order, weights, strict=True)
     )
     outside = inside / (frame.factor or 1.0)
-    return Summary(modes, outside, _mixture(search, frame, order, weights, inside), covered)
+    return Summary(modes, outside, _mixture(context, frame, order, weights, inside), covered)
 
 
-def _is_plateau(search: Search, j: int) -> bool:
+def _is_plateau(context: Context, j: int) -> bool:
     """Level in all directions and below the best value known by now: nothing says that it is a top."""
-    found, archive = search.archive.found[j], search.archive
-    if found.kind != "flat" or np.abs(found.hessian).max(initial=0.0) > search.rounding:
+    found, archive = context.archive.records[j], context.archive
+    if found.kind != "flat" or np.abs(found.hessian).max(initial=0.0) > context.tolerances.rounding():
         return False
-    return bool(archive.values[j] < max(archive.best, search.best_value) - search.tie)
+    return bool(archive.values[j] < max(archive.best, context.best_value) - context.tolerances.tie)
 
 
-def _weights(search: Search, order: NDArray[np.intp], temperature: float) -> Array:
+def _weights(context: Context, order: NDArray[np.intp], temperature: float) -> Array:
     """Laplace weights at the temperature."""
     if not len(order):
         return np.zeros(0)
-    archive, d = search.archive, search.box.d
+    archive, d = context.archive, context.box.d
     eigenvalues, is_free, slopes = np.zeros((len(order), d)), np.ones((len(order), d), bool), np.zeros((len(order), d))
     for row, j in enumerate(order):
-        found = archive.found[j]
+        found = archive.records[j]
         free = np.flatnonzero(~found.active)
         eigenvalues[row, free] = np.linalg.eigvalsh(found.hessian[np.ix_(free, free)])
         held = np.flatnonzero(found.active)
@@ -233,9 +231,9 @@ def _weights(search: Search, order: NDArray[np.intp], temperature: float) -> Arr
     return np.exp(laplace.log_weights(archive.values[order], eigenvalues, temperature, is_free=is_free, slopes=slopes))
 
 
-def _mode(search: Search, frame: Frame, j: int, is_global: bool, weight: float) -> Mode:
-    archive, box = search.archive, search.box
-    found = archive.found[j]
+def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float) -> Mode:
+    archive, box = context.archive, context.box
+    found = archive.records[j]
     hessian = frame.hessian(found.hessian)
     places = np.flatnonzero(box.free)
     free = places[~found.active]
@@ -254,27 +252,27 @@ def _mode(search: Search, frame: Frame, j: int, is_global: bool, weight: float) 
         weight=weight,
         hits=int(archive.hits[j]),
         found_at=found.found_at,
-        standard_error=found.standard_error / (frame.factor or 1.0) if search.noise else None,
+        standard_error=found.standard_error / (frame.factor or 1.0) if context.noise else None,
         active=tuple(int(i) for i in places[found.active]),
     )
 
 
-def _gradient_norm(frame: Frame, found: Found) -> float:
+def _gradient_norm(frame: Frame, found: Frozen) -> float:
     """Of the gradient along the coordinates that no bound holds."""
     gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
     return float(np.hypot.reduce(gradient)) if len(gradient) else 0.0
 
 
 def _mixture(
-    search: Search, frame: Frame, order: NDArray[np.intp], weights: Array, temperature: float
+    context: Context, frame: Frame, order: NDArray[np.intp], weights: Array, temperature: float
 ) -> Mixture | None:
     """Laplace's approximation of exp(l / temperature) as a Gaussian mixture in the user's coordinates."""
-    if not len(order) or search.box.d < search.box.D:
+    if not len(order) or context.box.d < context.box.D:
         return None
-    archive, scale = search.archive, search.box.scale
-    precisions = np.stack([precision(archive.found[j].hessian, archive.found[j].active) for j in order]) / temperature
+    archive, scale = context.archive, context.box.scale
+    precisions = np.stack([precision(archive.records[j].hessian, archive.records[j].active) for j in order]) / temperature
     factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
     in_user = Factors(factors.C / scale[:, None], factors.A * scale[:, None])
     log_weights = np.log(np.maximum(weights, 1e-300))
-    means = search.box.to_user(archive.means[order])
+    means = context.box.to_user(archive.means[order])
     return Mixture(log_weights - log_weights[-1], GaussianComponents(means, in_user))

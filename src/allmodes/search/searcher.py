@@ -64,6 +64,11 @@ class Strategy(ABC):
         return 0
 
     @property
+    def temperature(self) -> float | None:
+        """Of the annealing that is running; None where nothing is annealed."""
+        return None
+
+    @property
     def account(self) -> str:
         """What was done and why, in a sentence for the user."""
         return ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from allmodes.finding import find_minima
 from allmodes.result import Result
-from allmodes.strategy.methods import METHODS
+from allmodes.search.methods import METHODS
 
 _OF_A_PACKAGE = ("jax", "torch", "autograd", "2-point")  # derivatives that are asked for by a word
 _AS_THEY_ARE = ("target", "n_modes", "maxfev", "maxiter", "maxtime", "xtol", "noise", "polish", "vectorized")

@@ -47,8 +47,12 @@ class Bandit:
         """Successes per evaluation to be expected of an arm."""
         return (1.0 + self.successes.get(arm, 0.0)) / (self.first_cost + self.costs.get(arm, 0.0))
 
+    def best(self, arms: list[str]) -> str:
+        """The arm with the best rate, the first of several: for few, large turns, where trying costs much."""
+        return max(arms, key=self.rate)
+
     def choose(self, rng: np.random.Generator, arms: list[str]) -> str:
-        """One arm, by its plausible rate."""
+        """One arm, as often as it may be the best."""
         return self.draw(rng, arms, 1)[0]
 
     def draw(self, rng: np.random.Generator, arms: list[str], n: int) -> list[str]:

@@ -131,7 +131,7 @@ class Scheduler(Strategy):
             return ANNEALING  # as much as local searches had: what these found says little about broad funnels
         if self.is_rough:  # what local searches found says little about what is left: turns are even
             return min([LOCAL, *going], key=lambda name: spent.get(name, 0))
-        return self.bandit.choose(self.context.rng, [LOCAL, *going])
+        return self.bandit.best([LOCAL, *going])
 
     # ---- asking
 
@@ -162,9 +162,8 @@ class Scheduler(Strategy):
             return self._take_off(Flight(blocks), _NEEDS[self.context.order])
         self.turn = ""
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
-        if not blocks:
-            return self._take_off(Flight([], turn, len(request.points)), request.needs, request.points)
-        return self._take_off(Flight(blocks, turn, len(request.points)), VALUE, request.points)
+        flight = Flight(blocks, turn if len(request.points) else "", len(request.points))
+        return self._take_off(flight, VALUE if blocks else request.needs, request.points)
 
     def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:
         """Another round is in flight."""
@@ -271,6 +270,11 @@ class Scheduler(Strategy):
         return self.multistart.lost_searches
 
     @property
+    def temperature(self) -> float | None:
+        member = self.members.get(ANNEALING)
+        return member.temperature if isinstance(member, Annealing) else None
+
+    @property
     def account(self) -> str:
         spent = {name: count for name, count in self.bandit.spent.items() if count}
         parts = [self.multistart.account] if self.multistart.counts.searches or not self.members else []
@@ -292,7 +296,7 @@ class Scheduler(Strategy):
         enough = self.stopping.ending(self.context, self.multistart.counts, self.local.numbers)
         if self.context.is_global and self.is_exhaustive and endings:  # the user's budget is there to be used
             return "; ".join([enough, *endings.values()]) if enough and all(endings.values()) else ""
-        if self.local.count((POLISH,)):
+        if self.local.count(POLISH):
             return ""
         if ANNEALING in endings:
             return endings[ANNEALING]

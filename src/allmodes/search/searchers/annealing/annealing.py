@@ -112,6 +112,11 @@ class Annealing(Searcher):
             )  # fmt: skip
 
     @property
+    def temperature(self) -> float | None:
+        """Of the run that is on; None between runs."""
+        return None if self.run is None else self.run.temperature
+
+    @property
     def ending(self) -> str:
         return self.reason
 

@@ -85,6 +85,16 @@ class Run:
     def is_over(self) -> bool:
         return self.step == self.steps
 
+    @property
+    def _omega(self) -> float:
+        """The temperature of the next step, as a share of the first."""
+        return temperature(self.step, self.steps, self.end) if self.algorithm.is_annealed else self.end
+
+    @property
+    def temperature(self) -> float:
+        """The same in units of the function."""
+        return self._omega * self.objective.scale
+
     def ask(self) -> Request:
         """The points of the next step."""
         if self.proposed is None:
@@ -100,7 +110,7 @@ class Run:
         self.proposed = None
         scaled = self.objective.scaled(box, proposed.points, evaluation, self.lowest)
         self.lowest = min(self.lowest, float(scaled.value[np.isfinite(evaluation.value)].min(initial=0.0)))
-        omega = temperature(self.step, self.steps, self.end) if algorithm.is_annealed else self.end
+        omega = self._omega
         numbers = settings(algorithm, self.step, omega)
         bounded = algorithm.with_parts(estimator=Bounded(algorithm.estimator, numbers.rates.mean))
         with np.errstate(all="ignore"):  # components that overflow here are drawn anew

@@ -22,7 +22,13 @@ def last_step(context: Context) -> float:
 
 
 def is_stationary(
-    context: Context, model: Model, value: Array, far: Array, gains: Array, measured: Mask, measurements: NDArray[np.int64]
+    context: Context,
+    model: Model,
+    value: Array,
+    far: Array,
+    gains: Array,
+    measured: Mask,
+    measurements: NDArray[np.int64],
 ) -> Mask:
     """Which searches are at the maximum of their model, or on flat ground, (n,).
 

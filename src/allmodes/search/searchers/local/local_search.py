@@ -12,9 +12,10 @@ from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event, SearchEvent
 from allmodes.search.searcher import Block
+from allmodes.search.searchers.local.learning import Phase
 from allmodes.search.searchers.local.quasi_newton import LinePhase, QuasiNewton
 from allmodes.search.searchers.local.table import Outcome, Rows, Table
-from allmodes.search.searchers.local.trust_region import Phase, TrustRegion
+from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.starts.start import Start
 from allmodes.storage import stored
@@ -181,8 +182,8 @@ class LocalSearch:
     def _hand_to_steps(self, handed: list[int]) -> None:
         """Searches that have come to smooth ground go on from where they are."""
         table = self.quasi_newton.table
-        origins, near = [table.origin(k) for k in handed], self.context.tolerances.near
-        self.trust_region.open(table.point[handed], near, origins, table.path[handed].tolist(), is_kinked=True)
+        origins = [table.origin(k) for k in handed]
+        self.trust_region.open_after_kink(table.point[handed], origins, table.path[handed].tolist())
 
 
 def _extend(outcome: Outcome, other: Outcome) -> None:

@@ -7,7 +7,6 @@ the steps turn along it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -102,9 +101,7 @@ class QuasiNewton:
             table.has_goal[k], table.goal[k] = True, event.goal
             table.goal_value[k], table.goal_reach[k] = event.goal_value, event.goal_reach
 
-    def take(
-        self, points: Array, values: Array, gradients: Array, origins: Sequence[Origin], paths: Sequence[int]
-    ) -> Outcome:
+    def take(self, points: Array, values: Array, gradients: Array, origins: list[Origin], paths: list[int]) -> Outcome:
         """Searches that go on from points (n, d) where value and gradient are known: their first lines."""
         table = self.table
         rows = table.open(points, origins, paths)

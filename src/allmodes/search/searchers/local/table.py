@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -110,7 +109,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def open(self, points: Array, origins: Sequence[Origin], paths: Sequence[int]) -> Rows:
+    def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
         """Rows of searches that go on at points (n, d); everything else about them is 0, and their value unknown."""
         n = len(points)
         if len(self.unused) < n:
