@@ -85,6 +85,7 @@ class Continue(NamedTuple):
         is_kinked: whether the function is not smooth there.
         goal, goal_value, goal_reach: a point that the search may come back to: once it is that close, and has regained
             nearly all of the value, it ends. None without one.
+        along: a unit vector (d,) in which a smooth search does not move; None for one that moves freely.
     """
 
     origin: Origin
@@ -94,6 +95,7 @@ class Continue(NamedTuple):
     goal: Array | None = None
     goal_value: float = np.inf
     goal_reach: float = 0.0
+    along: Array | None = None
 
 
 SearchEvent: TypeAlias = Arrived | Recognised | Stuck | RanAway | Failed

@@ -89,7 +89,7 @@ class Between(Question):
         candidate = self.candidate
         lower = min(candidate.value, float(context.archive.values[self.mode]))
         if compare(lower, values, self._slack(context)) == Relation.ONE:
-            return Same(self.optimum, (self.mode,))
+            return Same(self.optimum, self.mode)
         is_level = self.optimum.is_level and abs(candidate.value - context.archive.values[self.mode]) <= (
             context.tolerances.tie
         )
@@ -150,7 +150,8 @@ class LevelPath(Question):
         aside = aside - (aside @ along) * along
         aside /= max(float(lengths(aside)), TINY)
         start = clip(context.box, ends.mean(axis=0) + _BESIDE[self.side] * reach * aside)
-        return Launch(self, start, min(0.5 * TUNING.path_short, 0.5 * reach), self.candidate.is_kinked)
+        radius = min(0.5 * TUNING.path_short, 0.5 * reach)
+        return Launch(self, start, radius, self.candidate.is_kinked, along=along)
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         raise TypeError("a level path is looked for by local searches, not by values.")
@@ -162,7 +163,9 @@ class LevelPath(Question):
             if self.side + 1 < len(_BESIDE):
                 return replace(self, side=self.side + 1).launch(context)
             return Different(self.optimum, self.mode)
-        reach, bow = lengths(ends[1] - ends[0]), lengths(landed - ends.mean(axis=0))
+        way, moved = ends[1] - ends[0], landed - ends.mean(axis=0)
+        reach = lengths(way)
+        bow = lengths(moved - (moved @ way) / max(way @ way, TINY) * way)  # across the way
         is_proven = reach <= TUNING.path_short * np.sqrt(context.box.d) and bow <= TUNING.path_straight * reach
         halves = (is_proven | (lengths(ends - landed) < context.tolerances.same)).tolist()
         at = self.piece
@@ -172,7 +175,7 @@ class LevelPath(Question):
         )  # fmt: skip
         if path.piece >= 0 and path.searches < TUNING.path_pieces:
             return path.launch(context)
-        return Same(self.optimum, (self.mode,))
+        return Same(self.optimum, self.mode, path.nodes[1:-1])
 
     def _landed(self, context: Context, event: SearchEvent, ends: Array) -> Array | None:
         """Where a search ended, if that is level ground between the ends of its piece."""

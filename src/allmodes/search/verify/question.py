@@ -43,7 +43,7 @@ class Higher(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """A question that only a local search from this point can answer; see `events.Continue` for the goal."""
+    """A question that only a local search from this point can answer; see `events.Continue` for the rest."""
 
     question: Question
     point: Array
@@ -52,13 +52,15 @@ class Launch(NamedTuple):
     goal: Array | None = None
     goal_value: float = np.inf
     goal_reach: float = 0.0
+    along: Array | None = None
 
 
 class Same(NamedTuple):
-    """A candidate is a part of these modes, which are one."""
+    """An optimum is this mode, or a part of it, and so are the points (n, d) of a path between the two."""
 
     optimum: Optimum
-    modes: tuple[int, ...]
+    mode: int
+    path: Array | None = None
 
 
 class Different(NamedTuple):

@@ -162,7 +162,9 @@ class Verifier:
             return [Continue(origin, *step[1:])]
         del self.cases[str(number)]
         if isinstance(step, Same):
-            return self._known(case.origin, step.optimum, step.modes[0])
+            if step.path is not None:
+                self.level_sets.add(self.context.box.project(step.path), step.mode)
+            return self._known(case.origin, step.optimum, step.mode)
         if isinstance(step, Higher):
             return [self._send_on(case, step)]
         if isinstance(step, NoOptimum):
@@ -175,7 +177,7 @@ class Verifier:
         context, candidate = self.context, optimum.candidate
         mode, apart = self._closest(candidate)
         if apart < context.tolerances.same:
-            return Same(optimum, (mode,))
+            return Same(optimum, mode)
         is_component = candidate.source == "component" and not candidate.is_kinked
         if mode not in case.tried and apart < (np.inf if is_component else context.tolerances.close):
             return Between(optimum, mode, context.archive.means[mode].copy())

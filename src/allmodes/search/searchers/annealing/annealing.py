@@ -37,7 +37,8 @@ class Annealing(Searcher):
         algorithm: what to anneal with; chosen by the derivatives there are if left out.
         num_components, steps: of the first run, and of every run.
         is_polished: whether local searches begin where components end; without, the ends are candidates themselves.
-        repels: whether archived modes repel the components of a run.
+        repels: whether archived modes repel the components of a run. Ends that are not polished are never repelled:
+            it would move them off their modes.
 
     Attributes:
         running: the algorithm of the runs now.
@@ -162,7 +163,7 @@ class Annealing(Searcher):
             self.reason = "what is left of the budget is too little for another annealing run"
             return
         self.known, self.best = len(context.counted), context.archive.best
-        self.run = Run.begin(context, self.running, self.runs, steps, self._starts(K), self.repels)
+        self.run = Run.begin(context, self.running, self.runs, steps, self._starts(K), self.repels and self.is_polished)
 
     def _starts(self, K: int) -> Array:
         """K points far from the known modes and from each other; in the first run among the better half."""
@@ -198,6 +199,8 @@ class Annealing(Searcher):
 
     def _arrive(self, ends: Ends, values: Array) -> list[Event]:
         """Ends with values there, as candidates. A settled component has the covariance omega (-Hessian)^-1.
+
+        Those that still lag behind the temperature are wider: the curvature is then too small, and its shape right.
 
         Paper: eq:convergence_sigma_one_gaussian
         """

@@ -1,8 +1,8 @@
 """Archived modes as frozen components of q: -omega log q then repels live components from what is known.
 
 The mixture that is climbed against is q = (1 - a) q_live + a q_known, where q_known has one Gaussian for every mode,
-N(m_j, omega A_j^-1), which is where a component that settled on it would be at this temperature. Frozen components
-count as much as live ones: a = J / (J + K). Only the live ones move.
+N(m_j, omega A_j^-1), which is where a component that settled on it would be at this temperature. A frozen component
+counts as w live ones, a = w J / (w J + K), and does not move.
 
 Paper: eq:potential_decomposition, eq:convergence_sigma_one_gaussian
 """
@@ -22,6 +22,7 @@ from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.nva.mixture.mixture import log_density
 from allmodes.objective import Evaluation, Needs
 from allmodes.search.archive import Archive
+from allmodes.search.searchers.annealing.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
@@ -44,7 +45,7 @@ def log_share(family: Family, live: Mixture, archive: Archive, omega: float, poi
     J, K, omega = len(archive), len(live.log_ratios), max(omega, TINY)
     known = _log_known(archive, omega, points, needs)
     u = known.plus(-1.0, log_density(*_with_full_matrices(family, live, needs), points, needs).log_q)
-    odds = u.value + math.log(J / K)
+    odds = u.value + math.log(TUNING.frozen_weight * J / K)
     log_rest = np.logaddexp(0.0, odds)
     r = np.exp(odds - log_rest)[:, None]
     gradient = None if u.gradient is None else -r * u.gradient
@@ -52,7 +53,7 @@ def log_share(family: Family, live: Mixture, archive: Archive, omega: float, poi
     if u.hessian is not None:
         outer = u.gradient[:, :, None] * u.gradient[:, None, :]
         hessian = -r[..., None] * (u.hessian + (1.0 - r[..., None]) * outer)
-    return Evaluation(-math.log(K / (J + K)) - log_rest, gradient, hessian)
+    return Evaluation(math.log1p(TUNING.frozen_weight * J / K) - log_rest, gradient, hessian)
 
 
 def _with_full_matrices(family: Family, live: Mixture, needs: Needs) -> tuple[Family, Mixture]:

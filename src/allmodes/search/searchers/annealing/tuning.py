@@ -24,6 +24,7 @@ class Tuning:
     sample: int = constant(8, "points", "space-filling, for each dimension and two more, which show level and scale")
     failed_rounds: int = constant(4, "rounds", "of space-filling points without a value before the search gives up")
     draws: int = constant(4, "points", "drawn for every start, of which those far from modes are taken")
+    frozen_weight: float = constant(20.0, "components", "live ones that an archived mode counts as when it repels them")
     shared: float = constant(2.0, "deviations", "between means of components that are taken to share a basin")
     rare: float = constant(0.025, "chance", "that a component ends in a new mode, at which annealing ends")
     rugged: float = constant(0.9, "share", "of ends in modes of their own from which on a landscape is called rugged")

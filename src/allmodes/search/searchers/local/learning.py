@@ -40,6 +40,7 @@ class TrustRegionTable(Table):
         hessian: of the model at the point; a guess unless `is_measured` nearby.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
+        along: a direction in which it does not move, where `is_confined`.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
         has_met_kink: whether it was handed over at a kink before.
@@ -49,11 +50,13 @@ class TrustRegionTable(Table):
     radius = Column[np.float64]("numbers")
     distance = Column[np.float64]("numbers")
     shrinkage = Column[np.float64]("numbers")
+    along = Column[np.float64]("numbers", 1)
     iterations = Column[np.int64]("counts")
     refusals = Column[np.int64]("counts")
     measurements = Column[np.int64]("counts")
     is_measured = Column[np.bool_]("flags")
     has_met_kink = Column[np.bool_]("flags")
+    is_confined = Column[np.bool_]("flags")
 
     @property
     def model(self) -> Array:

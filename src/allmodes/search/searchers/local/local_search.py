@@ -13,7 +13,8 @@ from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event, SearchEvent
 from allmodes.search.searcher import Block
 from allmodes.search.searchers.local.learning import Phase
-from allmodes.search.searchers.local.quasi_newton import LinePhase, QuasiNewton
+from allmodes.search.searchers.local.lines import LinePhase
+from allmodes.search.searchers.local.quasi_newton import QuasiNewton
 from allmodes.search.searchers.local.table import Outcome, Rows, Table
 from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
@@ -81,6 +82,8 @@ class LocalSearch:
         path = origin.number if origin.member == LOCAL else int(self.context.paths.begin(1)[0])
         if event.is_kinked:
             self.quasi_newton.open(event, path)
+        elif event.along is not None:
+            self.trust_region.open_across(event.point, event.radius, event.along, origin, path)
         else:
             self.trust_region.open(event.point[None], event.radius, [origin], [path])
 
@@ -92,20 +95,14 @@ class LocalSearch:
         if most is not None and len(smooth) + len(kinked) > most:
             smooth, kinked = self._oldest(smooth, kinked, most)
         blocks = []
-        if len(smooth):
-            self.trust_region.table.is_asked[smooth] = True
-            phases = self.trust_region.table.phase[smooth]
-            for phase in Phase:
-                rows = smooth[phases == phase.value]
-                if len(rows):
-                    blocks.append(Block(TRUST_REGION, phase.name, rows, self.trust_region.points(phase, rows)))
-        if len(kinked):
-            self.quasi_newton.table.is_asked[kinked] = True
-            phases = self.quasi_newton.table.phase[kinked]
-            for line in LinePhase:
-                rows = kinked[phases == line.value]
-                if len(rows):
-                    blocks.append(Block(QUASI_NEWTON, line.name, rows, self.quasi_newton.points(line, rows)))
+        for phase, rows in _by_phase(self.trust_region.table, smooth):
+            steps = Phase(phase)
+            blocks.append(Block(TRUST_REGION, steps.name, rows, self.trust_region.points(steps, rows)))
+        for phase, rows in _by_phase(self.quasi_newton.table, kinked):
+            line = LinePhase(phase)
+            blocks.append(Block(QUASI_NEWTON, line.name, rows, self.quasi_newton.points(line, rows)))
+        for block in blocks:
+            self._table(block).is_asked[block.rows] = True
         return blocks
 
     def _oldest(self, smooth: Rows, kinked: Rows, most: int) -> tuple[Rows, Rows]:
@@ -189,3 +186,9 @@ class LocalSearch:
 def _extend(outcome: Outcome, other: Outcome) -> None:
     outcome.ended.extend(other.ended)
     outcome.handed.extend(other.handed)
+
+
+def _by_phase(table: Table, rows: Rows) -> list[tuple[int, Rows]]:
+    """Rows of searches that wait for the same, in the order of the phases."""
+    phases = table.phase[rows]
+    return [(phase, rows[phases == phase]) for phase in sorted(set(phases.tolist()))]

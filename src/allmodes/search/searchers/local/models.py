@@ -50,6 +50,18 @@ def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model
     return Model(g, eigenvalues, vectors, held, (g[:, None, :] @ vectors)[:, 0])
 
 
+def across(g: Array, H: Array, along: Array) -> tuple[Array, Array]:
+    """Gradients and Hessians of n searches that may not move along unit vectors (n, d).
+
+    In that direction there is no slope left, and a curve downward that looks like no flat direction.
+    """
+    g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
+    both = along[:, :, None] * along[:, None, :]
+    P = np.eye(g.shape[1]) - both
+    size = np.maximum(np.abs(H).max(axis=(1, 2)), TINY)
+    return g, P @ H @ P - size[:, None, None] * both
+
+
 def step(model: Model, radius: Array) -> Array:
     """The best step within the radius (n,) for every model, (n, d).
 

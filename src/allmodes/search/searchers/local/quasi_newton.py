@@ -8,7 +8,6 @@ the steps turn along it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,10 @@ from allmodes.objective import Evaluation
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Failed, SearchEvent, Stuck
-from allmodes.search.geometry import clip, is_held, lengths
-from allmodes.search.searchers.local import convergence, finite_differences
-from allmodes.search.searchers.local.table import Column, Outcome, Rows, Table
+from allmodes.search.geometry import clip, lengths
+from allmodes.search.searchers.local import convergence, finite_differences, lines
+from allmodes.search.searchers.local.lines import LinePhase, LineTable
+from allmodes.search.searchers.local.table import Outcome, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
@@ -28,56 +28,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _SHORTER = 0.1  # differences, of those on smooth ground: they are not to reach across a kink that is close
-_ENOUGH, _TURNED = 1e-4, 0.9  # Wolfe's conditions: rise over the one promised, and slope that may be left
-_MOST_DOUBLINGS = 2.0**10  # of the first step of a line, in an open box
-
-
-class LinePhase(Enum):
-    """What a search waits for."""
-
-    START = 0  # value and gradient at the point that it is put at
-    LINE = 1  # the value at its trial point, with the gradient if there is one
-    SLOPE = 2  # difference points for the gradient at the point that it has moved to
-
-
-@stored
-@dataclass(eq=False)
-class LineTable(Table):
-    """Searches along lines.
-
-    Attributes:
-        inverse_hessian: of the negative function, as far as it was learnt: steps are its product with the gradient.
-        way, slope, base: direction of the line, slope and value where it begins.
-        length, low, high: of the next step, and those known to be too short and too long, in units of the direction.
-        first_step: when it begins; `first_slope`, size of the gradient where it met a kink.
-        goal, goal_value, goal_reach, drop: a point to come back to, its value, how near that is, and how much lower
-            the search was put.
-        lines: so far, `small_steps` of which in a row were small.
-        compared: the mode that it was told apart from, or -1.
-        is_learnt: whether the inverse Hessian has seen a step; `is_steepest`, whether the line is the steepest one.
-        has_goal, was_moved: whether there is a goal, and whether it was moved a little because no line led up.
-    """
-
-    inverse_hessian = Column[np.float64]("numbers", 2)
-    way = Column[np.float64]("numbers", 1)
-    goal = Column[np.float64]("numbers", 1)
-    slope = Column[np.float64]("numbers")
-    base = Column[np.float64]("numbers")
-    length = Column[np.float64]("numbers")
-    low = Column[np.float64]("numbers")
-    high = Column[np.float64]("numbers")
-    first_step = Column[np.float64]("numbers")
-    first_slope = Column[np.float64]("numbers")
-    goal_value = Column[np.float64]("numbers")
-    goal_reach = Column[np.float64]("numbers")
-    drop = Column[np.float64]("numbers")
-    lines = Column[np.int64]("counts")
-    small_steps = Column[np.int64]("counts")
-    compared = Column[np.int64]("counts")
-    is_learnt = Column[np.bool_]("flags")
-    is_steepest = Column[np.bool_]("flags")
-    has_goal = Column[np.bool_]("flags")
-    was_moved = Column[np.bool_]("flags")
+_NO_ROWS = np.zeros(0, np.intp)
 
 
 @stored
@@ -158,8 +109,7 @@ class QuasiNewton:
 
     def _told_line(self, rows: Rows, told: Evaluation) -> Outcome:
         table, value = self.table, told.value[:, 0]
-        rise = value - table.base[rows]
-        is_enough = (rise >= _ENOUGH * table.length[rows] * table.slope[rows]) & (rise > 0.0)
+        is_enough = lines.is_enough(table, rows, value)
         refused, taken = rows[~is_enough], rows[is_enough]
         table.high[refused] = table.length[refused]
         table.point[taken], table.value[taken] = table.trial[taken], value[is_enough]
@@ -169,103 +119,41 @@ class QuasiNewton:
         table.phase[taken] = LinePhase.SLOPE.value
         return self._go_on(_NO_ROWS, refused)
 
-    # ---- lines: each method returns the rows that get no higher, or leaves them to the next
+    # ---- going on
 
     def _begin(self, rows: Rows) -> Rows:
-        """First lines, where nothing is known but the gradient."""
+        """First lines, where nothing is known but the gradient; returns the rows for which no way leads up."""
         table = self.table
-        size = table.first_step[rows] / np.maximum(lengths(table.gradient[rows]), TINY)
-        table.inverse_hessian[rows] = size[:, None, None] * finite_differences.basis(table.d)
-        table.is_learnt[rows], table.small_steps[rows] = False, 0
-        slope = lengths(self._free_gradient(rows))
+        lines.forget(table, rows)
+        slope = lengths(lines.free_gradient(self.context, table, rows))
         table.first_slope[rows] = np.where(table.first_slope[rows] > 0.0, table.first_slope[rows], slope)
-        return self._line(rows)
-
-    def _free_gradient(self, rows: Rows) -> Array:
-        g = self.table.gradient[rows]
-        return np.where(is_held(self.context.box, self.table.point[rows], g), 0.0, g)
-
-    def _line(self, rows: Rows, is_steepest: bool = False) -> Rows:
-        """Begin a line from where searches are, in the direction of a quasi-Newton step or the steepest one."""
-        if not len(rows):
-            return rows
-        table = self.table
-        g = self._free_gradient(rows)
-        held = is_held(self.context.box, table.point[rows], table.gradient[rows])
-        p = np.where(held, 0.0, (table.inverse_hessian[rows] @ g[..., None])[..., 0])
-        slope = np.einsum("nd,nd->n", g, p)
-        is_bad = ~((slope > 0.0) & np.isfinite(slope)) | is_steepest
-        if is_bad.any():
-            p[is_bad] = g[is_bad] * self.context.tolerances.near / np.maximum(lengths(g[is_bad]), TINY)[:, None]
-            slope[is_bad] = np.einsum("nd,nd->n", g[is_bad], p[is_bad])
-        share = np.minimum(1.0, TUNING.first_radius / np.maximum(lengths(p), TINY))
-        table.way[rows], table.slope[rows] = share[:, None] * p, share * slope
-        table.came_from[rows], table.old_gradient[rows] = table.point[rows], table.gradient[rows]
-        table.base[rows], table.low[rows], table.high[rows] = table.value[rows], 0.0, np.inf
-        table.length[rows], table.is_steepest[rows] = 1.0, is_bad
-        self._aim(rows)
-        is_level = ~(slope > 0.0) | (table.trial[rows] == table.point[rows]).all(axis=1)
-        return rows[is_level]
-
-    def _aim(self, rows: Rows) -> None:
-        table = self.table
-        trial = table.came_from[rows] + table.length[rows][:, None] * table.way[rows]
-        table.trial[rows], table.phase[rows] = clip(self.context.box, trial), LinePhase.LINE.value
+        return lines.begin(self.context, table, rows)
 
     def _go_on(self, risen: Rows, refused: Rows) -> Outcome:
         """Searches that have risen and know the gradient there, and those whose trial point is not high enough."""
-        table = self.table
+        context, table = self.context, self.table
         is_fine = np.isfinite(table.gradient[risen]).all(axis=1)
         stuck, risen = risen[~is_fine], risen[is_fine]
-        left = np.einsum("nd,nd->n", self._free_gradient(risen), table.way[risen])
-        is_same = (left > _TURNED * table.slope[risen]) & (table.length[risen] < _MOST_DOUBLINGS)
-        accepted, same = risen[~is_same], risen[is_same]
+        is_turned = lines.is_turned(context, table, risen)
+        same = risen[~is_turned]
         table.low[same] = table.length[same]
-        done, level = self._divide(np.concatenate([refused, same]))
+        done, level = lines.divide(context, table, np.concatenate([refused, same]))
         is_last = table.is_steepest[level] | (table.small_steps[level] > 0)  # nor does another way lead up
-        level = np.concatenate([level[is_last], self._line(level[~is_last], is_steepest=True)])
-        small, back, late, paused, going = self._accept(np.concatenate([accepted, done]))
-        level = np.concatenate([level, small, back, self._line(going)])
+        still = lines.begin(context, table, level[~is_last], is_steepest=True)
+        there, late, paused, going = self._accept(np.concatenate([risen[is_turned], done]))
+        level = np.concatenate([level[is_last], still, there, lines.begin(context, table, going)])
         return self._finish(level, np.concatenate([stuck, late]), paused)
 
-    def _divide(self, rows: Rows) -> tuple[Rows, Rows]:
-        """The next points on lines: between those known to be too near and too far, or beyond.
-
-        Returns the rows whose line is divided as finely as makes sense: those that have risen, and those that have not.
-        """
+    def _accept(self, rows: Rows) -> tuple[Rows, Rows, dict[int, int], Rows]:
+        """Steps that were made: searches that have arrived, that take too long, that pause at a mode, that go on."""
         table = self.table
-        low, high = table.low[rows], table.high[rows]
-        table.length[rows] = np.where(
-            low == 0.0, TUNING.shrinkage * high, np.where(np.isfinite(high), 0.5 * (low + high), 2.0 * low)
-        )
-        is_fine = (high - low) * np.abs(table.way[rows]).max(axis=1) < TUNING.negligible * self.context.xtol
-        self._aim(rows[~is_fine])
-        return rows[is_fine & (low > 0.0)], rows[is_fine & (low <= 0.0)]
-
-    def _accept(self, rows: Rows) -> tuple[Rows, Rows, Rows, dict[int, int], Rows]:
-        """Learn from steps that were made.
-
-        Returns the rows that make small steps only, that have come back to their goal, that take too long, those that
-        pause with the modes they are close to, and those that go on.
-        """
-        table, context = self.table, self.context
-        s = table.point[rows] - table.came_from[rows]
-        y = table.old_gradient[rows] - table.gradient[rows]
-        table.inverse_hessian[rows] = updated(table.inverse_hessian[rows], s, y, table.is_learnt[rows])
-        table.is_learnt[rows] = True
-        table.lines[rows] += 1
-        rise = table.value[rows] - table.base[rows]
-        is_small = np.abs(s).max(axis=1) < TUNING.arrival * context.xtol
-        is_small |= rise < TUNING.little * context.tolerances.tie
-        table.small_steps[rows] = np.where(is_small, table.small_steps[rows] + 1, 0)
-        is_there = table.small_steps[rows] >= TUNING.small_steps
-        is_back = ~is_there & self._is_back(rows, rise)
-        is_late = ~is_there & ~is_back
-        is_late &= table.lines[rows] > TUNING.patience + TUNING.patience_per_dimension * table.d
-        others = rows[~(is_there | is_back | is_late)]
+        rise = lines.learn(self.context, table, rows)
+        is_there = (table.small_steps[rows] >= TUNING.small_steps) | self._is_back(rows, rise)
+        is_late = table.lines[rows] > TUNING.patience + TUNING.patience_per_dimension * table.d
+        others = rows[~(is_there | is_late)]
         paused = {k: j for k in others.tolist() if (j := self._close_mode(k)) >= 0}
         going = np.array([k for k in others.tolist() if k not in paused], dtype=np.intp)
-        return rows[is_there], rows[is_back], rows[is_late], paused, going
+        return rows[is_there], rows[is_late & ~is_there], paused, going
 
     def _is_back(self, rows: Rows, rise: Array) -> Mask:
         """Which searches have come back to their goals, and have regained nearly all."""
@@ -277,7 +165,7 @@ class QuasiNewton:
 
     def _close_mode(self, k: int) -> int:
         """A mode that a search without a goal has come close to and was not compared with, or -1."""
-        if self.table.has_goal[k] or not len(self.context.archive):
+        if self.table.is_awaited[k] or not len(self.context.archive):
             return -1
         j, apart = self.context.archive.closest(self.table.point[k])
         return -1 if apart > self.context.tolerances.near or self.table.compared[k] == j else j
@@ -331,19 +219,3 @@ class QuasiNewton:
             slope=float(table.first_slope[k]),
         )  # fmt: skip
         return Arrived(candidate, rival)
-
-
-_NO_ROWS = np.zeros(0, np.intp)
-
-
-def updated(B: Array, s: Array, y: Array, is_learnt: Mask) -> Array:
-    """Inverse Hessians (n, d, d) after steps s that changed gradients by -y; the first step also sets their scale."""
-    sy = np.einsum("nd,nd->n", s, y)
-    is_fine = sy > 1e-12 * lengths(s) * lengths(y)
-    rho = 1.0 / np.where(is_fine, sy, 1.0)
-    scale = sy / np.maximum(np.einsum("nd,nd->n", y, y), TINY)
-    eye = finite_differences.basis(s.shape[1])
-    old = np.where(is_learnt[:, None, None], B, scale[:, None, None] * eye)
-    V = eye - rho[:, None, None] * s[:, :, None] * y[:, None, :]
-    new = V @ old @ V.mT + rho[:, None, None] * s[:, :, None] * s[:, None, :]
-    return np.where((is_fine & np.isfinite(new).all(axis=(1, 2)))[:, None, None], new, B)

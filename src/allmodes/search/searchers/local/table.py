@@ -79,6 +79,7 @@ class Table:
         cost: evaluations so far.
         phase: what it waits for, as the value of its machine's enumeration.
         is_asked: whether it is in flight.
+        is_awaited: whether the verifier waits for its end: it is not stopped early.
     """
 
     d: int
@@ -99,6 +100,7 @@ class Table:
     cost = Column[np.int64]("counts")
     phase = Column[np.int64]("counts")
     is_asked = Column[np.bool_]("flags")
+    is_awaited = Column[np.bool_]("flags")
 
     def __post_init__(self) -> None:
         kind, d = type(self), self.d
@@ -121,6 +123,7 @@ class Table:
         self.value[rows] = -np.inf
         self.point[rows] = self.trial[rows] = self.came_from[rows] = points
         self.path[rows], self.cost[rows] = paths, [origin.cost for origin in origins]
+        self.is_awaited[rows] = [origin.question >= 0 for origin in origins]
         for k, origin in zip(chosen, origins, strict=True):
             self.origins[k] = origin
         self.rows = self.in_order(np.array(self.rows + chosen, dtype=np.intp)).tolist()

@@ -46,6 +46,11 @@ class TrustRegion:
         self.table.radius[rows] = radii
         return rows
 
+    def open_across(self, point: Array, radius: float, along: Array, origin: Origin, path: int) -> None:
+        """Begin at a point (d,), in the plane across a direction (d,)."""
+        rows = self.open(point[None], radius, [origin], [path])
+        self.table.along[rows], self.table.is_confined[rows] = along, True
+
     def open_after_kink(self, points: Array, origins: list[Origin], paths: list[int]) -> None:
         """Searches that have been over a kink go on from points (n, d); they are not handed over again."""
         self.table.has_met_kink[self.open(points, self.context.tolerances.near, origins, paths)] = True
@@ -105,6 +110,10 @@ class TrustRegion:
                 return self._cannot_go_on(unable, [])
         point, value, g, H = table.point[rows], table.value[rows], table.gradient[rows], table.hessian[rows]
         context.paths.add(table.path[rows], point, value)
+        is_confined = table.is_confined[rows]
+        if is_confined.any():
+            along = table.along[rows[is_confined]]
+            g[is_confined], H[is_confined] = models.across(g[is_confined], H[is_confined], along)
         model = models.model(point, g, H, *context.box.edges)
         peaks = clip(context.box, point + model.newton())
         s = peaks - point
@@ -116,7 +125,7 @@ class TrustRegion:
         ended: list[tuple[int, SearchEvent]] = []
         if self.recognises and len(context.archive):
             known = recognise(context, point, value, g, peaks, gains, is_sure)
-            is_known = known >= 0
+            is_known = (known >= 0) & ~table.is_awaited[rows]
             if is_known.any():
                 pairs = zip(rows[is_known].tolist(), known[is_known].tolist(), strict=True)
                 ended = [(k, Recognised(table.origin(k), j)) for k, j in pairs]

@@ -9,19 +9,14 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 
-POOL, RAY, MIX, REHEAT, HOP, STUCK = ARMS = ("pool", "ray", "mix", "reheat", "hop", "stuck")
+POOL, RAY, MIX, HOP, STUCK = ARMS = ("pool", "ray", "mix", "hop", "stuck")
 
 
 @stored
 class ComponentStart(NamedTuple):
-    """Where a component begins.
+    """Where a component begins: its mean (d,), its standard deviation, and the kind of start.
 
-    Attributes:
-        point: (d,), its mean.
-        spread: its standard deviation.
-        arm: the kind of start.
-        target: the value that it has to beat, for hops.
-        hop: the ticket of the hop, or -1.
+    A hop has a value to beat (`target`), and a ticket (`hop`, else -1) by which it is known when it ends.
     """
 
     point: NDArray[np.float64]
@@ -29,12 +24,3 @@ class ComponentStart(NamedTuple):
     arm: str
     target: float = np.inf
     hop: int = -1
-
-
-class LocalOptimum(NamedTuple):
-    """Where a component ended, and how it began."""
-
-    point: NDArray[np.float64]
-    value: float
-    arm: str
-    hop: int

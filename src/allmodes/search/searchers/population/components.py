@@ -1,4 +1,4 @@
-"""Components of one population size: which move, which are looked at, which are stopped, which have converged."""
+"""Which components move, which are tested against a known mode, which are stopped, which have converged."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Recognised
-from allmodes.search.searchers.population.arms import ARMS, HOP, POOL, REHEAT, ComponentStart, LocalOptimum
-from allmodes.search.searchers.population.evolution import Evolution
+from allmodes.search.events import Arrived, Event, Recognised
+from allmodes.search.searchers.population.arms import ARMS, HOP, POOL, ComponentStart
+from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
 from allmodes.search.verify.same_mode import Relation, compare, points_between
 from allmodes.storage import stored
 
-_LOOKS = slice(None, None, 2)  # every other of the points between: components are looked at again and again
-_LOOKS_EACH = 3
+_LOOKS = (0, 2, 4)  # which of the points between: components are looked at again and again
 _ROUNDED = 50.0 * EPSILON  # of a value: differences that mean nothing
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 
 @stored
@@ -32,101 +33,99 @@ class Labels(NamedTuple):
 
     Attributes:
         number: which never changes, for verdicts.
-        arm: the place of the kind of start in `ARMS`.
-        hop: the ticket of the hop it is, or -1; `target`, the value it has to beat.
+        arm: the place of the kind of start in `ARMS`; `hop`, the ticket of a hop, or -1; `target`, the value to beat.
         checks: verdicts so far that it is no optimum.
         rival: the mode on whose hill it may be, or -1: points between are asked for instead of a generation.
         is_waiting: whether it has arrived, and is paused until that is judged.
         is_over: whether it has ended. It leaves when the next points are asked for.
     """
 
-    number: NDArray[np.int64]
-    arm: NDArray[np.int64]
-    hop: NDArray[np.int64]
+    number: Integers
+    arm: Integers
+    hop: Integers
     target: Array
-    checks: NDArray[np.int64]
-    rival: NDArray[np.int64]
-    is_waiting: NDArray[np.bool_]
-    is_over: NDArray[np.bool_]
+    checks: Integers
+    rival: Integers
+    is_waiting: Booleans
+    is_over: Booleans
 
 
-class Outcome(NamedTuple):
-    """What a round has brought.
+class End(NamedTuple):
+    """Where a component ended, the ticket of the hop that it was (or -1), and whether a known mode is there."""
 
-    Attributes:
-        costs: evaluations by arm, in the order of `ARMS`.
-        events: what searchers say.
-        given_up: where components ended that are worse than the best.
-        lost_hops: tickets of hops that ended in a known mode.
-    """
-
-    costs: NDArray[np.intp]
-    events: list[Arrived | Recognised]
-    given_up: list[LocalOptimum]
-    lost_hops: list[int]
+    point: Array
+    value: float
+    hop: int
+    is_known: bool = False
 
 
 @stored
 @dataclass
 class Components:
-    """Components that evolve with the same population size.
+    """Components in flight.
 
     Attributes:
         evolution: their shapes and how they move.
         labels: what else is known of each.
+        begun: components so far.
     """
 
     context: Context
-    size: int
     evolution: Evolution = field(init=False)
     labels: Labels = field(init=False)
+    begun: int = 0
 
     def __post_init__(self) -> None:
-        self.evolution = Evolution(self.context.box.d, self.size)
+        d = self.context.box.d
+        self.evolution = Evolution(d, population_size(d))
         whole, fact = np.zeros(0, np.int64), np.zeros(0, np.bool_)
         self.labels = Labels(whole, whole, whole, np.zeros(0), whole, whole, fact, fact)
 
     def __len__(self) -> int:
         return len(self.labels.is_over) - int(np.count_nonzero(self.labels.is_over))
 
-    def add(self, start: ComponentStart, number: int) -> None:
+    def add(self, start: ComponentStart) -> None:
         """Another component."""
         self.evolution.add(start.point, start.spread)
-        new = (number, ARMS.index(start.arm), start.hop, start.target, 0, -1, False, False)
+        new = (self.begun, ARMS.index(start.arm), start.hop, start.target, 0, -1, False, False)
         self.labels = Labels._make(np.append(column, value) for column, value in zip(self.labels, new, strict=True))
+        self.begun += 1
 
     def ask(self) -> Array:
         """Points (N, d): generations, then those between components and modes."""
-        self._drop()
-        evolution, labels, context = self.evolution, self.labels, self.context
-        is_moving = ~labels.is_waiting & (labels.rival < 0)
-        points = context.box.reflect(evolution.sample(context.rng, np.flatnonzero(is_moving)))
-        tested = np.flatnonzero(labels.rival >= 0)
+        if self.labels.is_over.any():
+            kept = ~self.labels.is_over
+            self.evolution.keep(kept)
+            self.labels = Labels._make(column[kept] for column in self.labels)
+        labels, context = self.labels, self.context
+        moving, tested = np.flatnonzero(~labels.is_waiting & (labels.rival < 0)), np.flatnonzero(labels.rival >= 0)
+        points = context.box.reflect(self.evolution.sample(context.rng, moving))
         if not len(tested):
             return points
         modes = context.archive.means[labels.rival[tested]]
-        between = points_between(context.box, evolution.state.best_point[tested], modes)[:, _LOOKS]
+        between = points_between(context.box, self.evolution.state.best_point[tested], modes)[:, _LOOKS]
         return np.concatenate([points, between.reshape(-1, context.box.d)])
 
-    def tell(self, points: Array, values: Array, radius: float) -> Outcome:
-        """Values at the points asked for; `radius` is the pool's."""
+    def tell(self, points: Array, values: Array, radius: float) -> tuple[list[Event], list[End], list[int]]:
+        """Values at the points asked for, with the pool's radius; the last to be returned are evaluations by arm."""
         evolution, labels = self.evolution, self.labels
         moving, tested = evolution.moving, np.flatnonzero(labels.rival >= 0)
-        costs = self.size * np.bincount(labels.arm[moving], minlength=len(ARMS))
-        costs += _LOOKS_EACH * np.bincount(labels.arm[tested], minlength=len(ARMS))
-        outcome = Outcome(costs, [], [], [])
-        told = len(moving) * self.size
+        costs = evolution.size * np.bincount(labels.arm[moving], minlength=len(ARMS))
+        costs += len(_LOOKS) * np.bincount(labels.arm[tested], minlength=len(ARMS))
+        told = len(moving) * evolution.size
         evolution.update(points[:told], values[:told])
+        events: list[Event] = []
+        ends: list[End] = []
         if len(tested):
-            self._finish_tests(tested, values[told:].reshape(-1, _LOOKS_EACH), outcome)
+            self._finish_tests(tested, values[told:].reshape(-1, len(_LOOKS)), events, ends)
         if len(moving):
             counted = self.context.counted
-            moved = self._stop(moving, counted, radius, outcome) if len(counted) else moving
-            moved = self._arrive(moved, counted, outcome)
-            self._cut(moved, outcome)
-        return outcome
+            moved = self._stop(moving, counted, radius, events, ends) if len(counted) else moving
+            moved = self._arrive(moved, counted, events, ends)
+            self._cut(moved, ends)
+        return events, ends, costs.tolist()
 
-    def judged(self, number: int, is_optimum: bool) -> LocalOptimum | None:
+    def judged(self, number: int, is_optimum: bool) -> End | None:
         """A verdict on a component that had arrived: if it is over, where it ended; else it goes on, wider."""
         labels = self.labels
         rows = np.flatnonzero((labels.number == number) & labels.is_waiting)
@@ -135,7 +134,6 @@ class Components:
         k = int(rows[0])
         labels.is_waiting[k] = False
         if is_optimum or labels.checks[k] >= TUNING.most_checks:
-            labels.is_over[k] = True
             return self._end(k)
         labels.checks[k] += 1
         self.evolution.go_on(k, TUNING.widen)
@@ -148,26 +146,25 @@ class Components:
 
     # ---- what ends a component
 
-    def _finish_tests(self, tested: Indices, values: Array, outcome: Outcome) -> None:
+    def _finish_tests(self, tested: Indices, values: Array, events: list[Event], ends: list[End]) -> None:
         """Stop the components on the hill of a known mode, by values (n, 3) between."""
-        labels, context = self.labels, self.context
-        rivals = labels.rival[tested]
-        labels.rival[tested] = -1
-        lower = np.minimum(self.evolution.state.best_value[tested], context.archive.values[rivals])
-        is_one = compare(lower, values, context.tolerances.rounding()) == Relation.ONE
-        self._recognise(tested[is_one], rivals[is_one], outcome)
+        archive, rivals = self.context.archive, self.labels.rival[tested]
+        self.labels.rival[tested] = -1
+        lower = np.minimum(self.evolution.state.best_value[tested], archive.values[rivals])
+        is_one = compare(lower, values, self.context.tolerances.rounding()) == Relation.ONE
+        self._recognise(tested[is_one], rivals[is_one], events, ends)
 
-    def _stop(self, moved: Indices, counted: Indices, radius: float, outcome: Outcome) -> Indices:
+    def _stop(self, moved: Indices, counted: Indices, radius: float, events: list[Event], ends: list[End]) -> Indices:
         """Stop components that come close to a mode, and choose those to be tested; returns the others.
 
-        Those that start from modes, or next to one, may end as close to it as they like.
+        Those that start from modes, or next to one, may come as close to it as they like.
         """
         evolution, labels, context = self.evolution, self.labels, self.context
         modes, distance = self._nearest(context.box.reflect(evolution.state.mean[moved]), counted)
-        far, near = TUNING.stop_share * radius, TUNING.first_step
-        limits = np.array([{POOL: far, REHEAT: far, HOP: near}.get(arm, 0.0) for arm in ARMS])
+        limits = np.zeros(len(ARMS))
+        limits[ARMS.index(POOL)], limits[ARMS.index(HOP)] = TUNING.stop_share * radius, TUNING.first_step
         is_stopped = distance < limits[labels.arm[moved]]
-        self._recognise(moved[is_stopped], modes[is_stopped], outcome)
+        self._recognise(moved[is_stopped], modes[is_stopped], events, ends)
         if context.noise > 0:
             return moved[~is_stopped]
         age = evolution.state.age[moved]
@@ -179,44 +176,42 @@ class Components:
             labels.rival[tested], _ = self._nearest(evolution.state.best_point[tested], counted)
         return moved[~is_stopped & ~is_tested]
 
-    def _arrive(self, moved: Indices, counted: Indices, outcome: Outcome) -> Indices:
+    def _arrive(self, moved: Indices, counted: Indices, events: list[Event], ends: list[End]) -> Indices:
         """Components that have converged end, or wait for a verdict; returns the others."""
-        context, state, labels = self.context, self.evolution.state, self.labels
+        context, value = self.context, self.evolution.state.best_value
         deviation = self.evolution.deviation()
         is_converged = self._has_converged(moved, deviation[moved])
         arrived = moved[is_converged]
         if not len(arrived):
             return moved
-        modes, distance = self._nearest(state.best_point[arrived], counted)
-        same = np.full(len(arrived), np.sqrt(TUNING.converged))
+        modes, distance = self._nearest(self.evolution.state.best_point[arrived], counted)
+        same = np.sqrt(TUNING.converged)
         if context.noise > 0:
             same = np.maximum(same, deviation[arrived] / TUNING.apart)
+        is_known = distance < same
         least = context.archive.best - context.tolerances.tie if context.is_global else -np.inf
         for i, k in enumerate(arrived.tolist()):
-            if state.best_value[k] == -np.inf:  # nothing but failures
-                labels.is_over[k] = True
-            elif state.best_value[k] < least:
-                self._give_up(k, outcome)
-            elif distance[i] < same[i]:
-                self._recognise(arrived[i : i + 1], modes[i : i + 1], outcome)
+            if value[k] < least or value[k] == -np.inf:
+                ends.append(self._end(k))
+            elif is_known[i]:
+                self._recognise(arrived[i : i + 1], modes[i : i + 1], events, ends)
             else:
-                labels.is_waiting[k] = True
-                outcome.events.append(Arrived(self._candidate(k)))
+                self.labels.is_waiting[k] = True
+                events.append(Arrived(self._candidate(k)))
         return moved[~is_converged]
 
-    def _has_converged(self, moved: Indices, deviation: Array) -> NDArray[np.bool_]:
+    def _has_converged(self, moved: Indices, deviation: Array) -> Booleans:
         context, state = self.context, self.evolution.state
         span, gain = (measure[moved] for measure in self.evolution.progress())
         if context.noise > 0:
             is_old = state.age[moved] > 2 * self.evolution.window
             return is_old & (gain <= context.noise)  # the last window is no better than luck
-        best = state.best_value[moved]
+        best, age = state.best_value[moved], state.age[moved]
         is_failed = best == -np.inf
-        limit = TUNING.converged * context.scale + _ROUNDED * np.where(is_failed, 0.0, np.abs(best))
-        is_failed &= state.age[moved] > self.evolution.window
-        return (span <= limit) | (deviation < 10.0 * EPSILON) | is_failed
+        limit = TUNING.converged * context.scale + _ROUNDED * np.abs(np.where(is_failed, 0.0, best))
+        return (span <= limit) | (deviation < 10.0 * EPSILON) | (is_failed & (age > self.evolution.window))
 
-    def _cut(self, moved: Indices, outcome: Outcome) -> None:
+    def _cut(self, moved: Indices, ends: list[End]) -> None:
         """Give up components that would take too long to become as good as the best."""
         context, labels, evolution = self.context, self.labels, self.evolution
         if not context.is_global or context.noise > 0 or not len(context.archive):
@@ -229,30 +224,22 @@ class Components:
         gap = np.where(is_below, np.minimum(target, best), best) - value
         gain = np.maximum(evolution.progress()[1][moved], 0.0)
         is_cut = (gap > context.tolerances.tie) & (gap > np.where(is_below, TUNING.hop_cut, TUNING.cut) * gain)
-        for k in moved[is_cut].tolist():
-            self._give_up(k, outcome)
+        ends.extend(self._end(k) for k in moved[is_cut].tolist())
 
-    def _give_up(self, k: int, outcome: Outcome) -> None:
-        self.labels.is_over[k] = True
-        outcome.given_up.append(self._end(k))
-
-    def _recognise(self, rows: Indices, modes: Indices, outcome: Outcome) -> None:
+    def _recognise(self, rows: Indices, modes: Indices, events: list[Event], ends: list[End]) -> None:
         """Components ended in known modes."""
-        labels = self.labels
-        labels.is_over[rows] = True
-        outcome.lost_hops.extend(labels.hop[rows][labels.hop[rows] >= 0].tolist())
-        outcome.events.extend(
-            Recognised(self._origin(k), j) for k, j in zip(rows.tolist(), modes.tolist(), strict=True)
-        )
+        ends.extend(self._end(k, is_known=True) for k in rows.tolist())
+        events.extend(Recognised(self._origin(k), j) for k, j in zip(rows.tolist(), modes.tolist(), strict=True))
 
-    # ---- one component, and all
+    def _end(self, k: int, is_known: bool = False) -> End:
+        state, labels = self.evolution.state, self.labels
+        labels.is_over[k] = True
+        return End(state.best_point[k].copy(), float(state.best_value[k]), int(labels.hop[k]), is_known)
+
+    # ---- what is known of them
 
     def _origin(self, k: int) -> Origin:
         return Origin(POPULATION, ARMS[self.labels.arm[k]], int(self.labels.number[k]))
-
-    def _end(self, k: int) -> LocalOptimum:
-        state, labels = self.evolution.state, self.labels
-        return LocalOptimum(state.best_point[k], float(state.best_value[k]), ARMS[labels.arm[k]], int(labels.hop[k]))
 
     def _candidate(self, k: int) -> Candidate:
         """A component as a candidate. Of a noisy function the mean is a better guess than a lucky point.
@@ -268,13 +255,6 @@ class Components:
             point, float(state.best_value[k]), np.zeros(d), hessian, "component", self._origin(k),
             radius=float(self.evolution.deviation()[k]), factor=factor,
         )  # fmt: skip
-
-    def _drop(self) -> None:
-        """Let go of the components that are over."""
-        if self.labels.is_over.any():
-            kept = ~self.labels.is_over
-            self.evolution.keep(kept)
-            self.labels = Labels._make(column[kept] for column in self.labels)
 
     def _nearest(self, points: Array, counted: Indices) -> tuple[Indices, Array]:
         """The nearest mode that counts to each point, and its root mean square distance; (-1, inf) without any."""

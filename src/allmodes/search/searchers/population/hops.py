@@ -93,7 +93,7 @@ class Hops:
             funnel.point, funnel.value = point, value
 
     def doubt(self, ticket: int) -> None:
-        """A hop from a funnel has ended in a known mode: perhaps the funnel is that mode's."""
+        """A hop has ended in a known mode: perhaps its funnel is that mode's. A ticket of -1 is none."""
         funnel = self._of(ticket)
         if funnel is not None:
             funnel.failures += TUNING.hop_known

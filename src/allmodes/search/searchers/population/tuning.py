@@ -48,7 +48,6 @@ class Tuning:
     )
     most_checks: int = constant(5, "verdicts", "that a component is no optimum yet, before it is given up")
     widen: float = constant(3.0, "deviation", "of a component after such a verdict")
-    hot_size: int = constant(10, "populations", "of a reheated component: large ones see through ripples")
 
     # hops among local optima
     funnel: float = constant(0.05, "box", "within it only the best local optimum is hopped from")

@@ -1,15 +1,15 @@
-"""Trust-region steps against brute force, and the updates of models."""
+"""Steps of quadratic models against brute force, and the updates of models."""
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from allmodes.strategy import trust_region
+from allmodes.search.searchers.local import models as quadratic
 
 OPEN = np.inf
 
 
-def models(n, d, seed, shift=0.0):
+def random_models(n, d, seed, shift=0.0):
     """Random quadratic models: gradients (n, d) and symmetric matrices (n, d, d)."""
     rng = np.random.default_rng(seed)
     g, H = rng.normal(size=(n, d)), rng.normal(size=(n, d, d))
@@ -18,7 +18,7 @@ def models(n, d, seed, shift=0.0):
 
 def free_model(g, H):
     lower = np.full(g.shape[1], -OPEN)
-    return trust_region.model(np.zeros_like(g), g, H, lower, -lower)
+    return quadratic.model(np.zeros_like(g), g, H, lower, -lower)
 
 
 def best_gain(g, H, radius):
@@ -41,27 +41,27 @@ def best_gain(g, H, radius):
 @pytest.mark.parametrize("shift", [-8.0, 0.0, 8.0])
 @pytest.mark.parametrize("radius", [1e-6, 0.1, 3.0])
 def test_a_step_stays_in_its_radius_and_is_nearly_the_best_there(d, shift, radius):
-    g, H = models(50, d, seed=d, shift=shift)
-    s = trust_region.step(free_model(g, H), np.full(50, radius))
+    g, H = random_models(50, d, seed=d, shift=shift)
+    s = quadratic.step(free_model(g, H), np.full(50, radius))
     assert (np.linalg.norm(s, axis=1) <= radius * (1 + 1e-9)).all()
     best = np.array([best_gain(*one, radius) for one in zip(g, H, strict=True)])
-    assert (trust_region.gain(g, H, s) >= 0.999 * best).all()
+    assert (quadratic.gain(g, H, s) >= 0.999 * best).all()
 
 
 def test_each_step_keeps_to_its_own_radius():
-    g, H = models(40, 3, seed=1)
+    g, H = random_models(40, 3, seed=1)
     radius = np.geomspace(1e-8, 1.0, 40)
-    lengths = np.linalg.norm(trust_region.step(free_model(g, H), radius), axis=1)
+    lengths = np.linalg.norm(quadratic.step(free_model(g, H), radius), axis=1)
     assert (lengths <= radius * (1 + 1e-9)).all()
-    assert (lengths[:20] > 0.9 * radius[:20]).all()  # the models have no top that close
+    assert (lengths[:20] > 0.9 * radius[:20]).all()  # the models have no maximum that close
 
 
-def test_a_top_within_the_radius_is_reached_exactly():
-    g, H = models(30, 4, seed=2, shift=-12.0)
+def test_a_maximum_within_the_radius_is_reached_exactly():
+    g, H = random_models(30, 4, seed=2, shift=-12.0)
     assert (np.linalg.eigvalsh(H) < 0).all()
     newton = -np.linalg.solve(H, g[..., None])[..., 0]
     model = free_model(g, H)
-    np.testing.assert_allclose(trust_region.step(model, np.full(30, 100.0)), newton, rtol=1e-10)
+    np.testing.assert_allclose(quadratic.step(model, np.full(30, 100.0)), newton, rtol=1e-10)
     np.testing.assert_allclose(model.newton(), newton, rtol=1e-10)
 
 
@@ -69,16 +69,16 @@ def test_a_top_within_the_radius_is_reached_exactly():
 def test_a_saddle_is_left_along_its_ridge(sideways):
     """The hard case: the gradient has no part along the only direction that curves up."""
     H, g = np.diag([-2.0, 3.0])[None], np.array([[sideways, 0.0]])
-    s = trust_region.step(free_model(g, H), np.array([0.5]))
+    s = quadratic.step(free_model(g, H), np.array([0.5]))
     assert np.linalg.norm(s) == pytest.approx(0.5, rel=0.05)
-    assert trust_region.gain(g, H, s)[0] > 0.9 * 0.5 * 3.0 * 0.25
+    assert quadratic.gain(g, H, s)[0] > 0.9 * 0.5 * 3.0 * 0.25
 
 
 @pytest.mark.parametrize("slope", [1e-3, 1e-20])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_a_saddle_is_left_on_the_side_that_rises(slope, sign):
     g, H = np.array([[0.0, sign * slope]]), np.diag([-1.0, 1.0])[None]
-    s = trust_region.step(free_model(g, H), np.array([0.2]))[0] @ np.sign(g[0])
+    s = quadratic.step(free_model(g, H), np.array([0.2]))[0] @ np.sign(g[0])
     assert s == pytest.approx(0.2, rel=0.05)
 
 
@@ -86,9 +86,9 @@ def test_coordinates_held_by_a_bound_do_not_move():
     g = np.array([[-1.0, 0.5, 2.0], [1.0, 0.5, 2.0]])
     H = np.broadcast_to(np.array([[-4.0, 1.0, 1.0], [1.0, -3.0, 1.0], [1.0, 1.0, -5.0]]), (2, 3, 3))
     point = np.array([[0.0, 0.4, 1.0], [0.0, 0.4, 1.0]])
-    model = trust_region.model(point, g, H, np.zeros(3), np.ones(3))
+    model = quadratic.model(point, g, H, np.zeros(3), np.ones(3))
     assert model.held.tolist() == [[True, False, True], [False, False, True]]
-    s = trust_region.step(model, np.full(2, 10.0))
+    s = quadratic.step(model, np.full(2, 10.0))
     assert (s[model.held] == 0.0).all()
     np.testing.assert_allclose(s[0, 1], 0.5 / 3.0)
     np.testing.assert_allclose(s[1, :2], np.linalg.solve(-H[0, :2, :2], g[1, :2]))
@@ -97,18 +97,18 @@ def test_coordinates_held_by_a_bound_do_not_move():
 
 
 def test_a_coordinate_at_a_bound_that_pulls_inward_is_free():
-    model = trust_region.model(np.array([[0.0]]), np.array([[1.0]]), -np.ones((1, 1, 1)), np.zeros(1), np.ones(1))
+    model = quadratic.model(np.array([[0.0]]), np.array([[1.0]]), -np.ones((1, 1, 1)), np.zeros(1), np.ones(1))
     assert not model.held.any()
-    assert trust_region.step(model, np.array([0.3]))[0, 0] == pytest.approx(0.3)
+    assert quadratic.step(model, np.array([0.3]))[0, 0] == pytest.approx(0.3)
 
 
 def test_everything_held_is_no_step():
-    model = trust_region.model(np.ones((1, 2)), np.ones((1, 2)), np.ones((1, 2, 2)), np.zeros(2), np.ones(2))
-    assert (trust_region.step(model, np.array([0.3])) == 0.0).all()
+    model = quadratic.model(np.ones((1, 2)), np.ones((1, 2)), np.ones((1, 2, 2)), np.zeros(2), np.ones(2))
+    assert (quadratic.step(model, np.array([0.3])) == 0.0).all()
 
 
 def test_models_of_some_rows():
-    g, H = models(5, 2, seed=3)
+    g, H = random_models(5, 2, seed=3)
     chosen = np.array([True, False, True, True, False])
     part = free_model(g, H).of(chosen)
     np.testing.assert_array_equal(part.g, g[chosen])
@@ -116,53 +116,42 @@ def test_models_of_some_rows():
 
 
 def test_gain_is_the_rise_of_the_quadratic():
-    g, H = models(6, 3, seed=4)
+    g, H = random_models(6, 3, seed=4)
     s = np.random.default_rng(5).normal(size=(6, 3))
     plain = [a @ b + 0.5 * b @ M @ b for a, M, b in zip(g, H, s, strict=True)]
-    np.testing.assert_allclose(trust_region.gain(g, H, s), plain)
+    np.testing.assert_allclose(quadratic.gain(g, H, s), plain)
 
 
 def test_rank_one_updates_reproduce_the_change_of_gradient():
-    _, H = models(20, 4, seed=6)
+    _, H = random_models(20, 4, seed=6)
     rng = np.random.default_rng(7)
     s, change = rng.normal(size=(2, 20, 4))
-    new = trust_region.rank_one(H, s, change)
+    new = quadratic.rank_one(H, s, change)
     np.testing.assert_allclose((new @ s[..., None])[..., 0], change, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(new, new.mT)
 
 
 def test_rank_one_updates_learn_a_quadratic_in_d_steps():
-    _, true = models(1, 4, seed=8)
+    _, true = random_models(1, 4, seed=8)
     H = np.zeros((1, 4, 4))
     for s in np.random.default_rng(9).normal(size=(4, 1, 4)):
-        H = trust_region.rank_one(H, s, (true @ s[..., None])[..., 0])
+        H = quadratic.rank_one(H, s, (true @ s[..., None])[..., 0])
     np.testing.assert_allclose(H, true, atol=1e-8)
 
 
 def test_a_rank_one_update_that_would_blow_up_is_skipped():
     H = np.eye(2)[None]
     s, residual = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
-    np.testing.assert_array_equal(trust_region.rank_one(H, s, s + residual), H)
-    np.testing.assert_array_equal(trust_region.rank_one(H, s, s), H)  # nothing to learn
-    np.testing.assert_array_equal(trust_region.rank_one(H, 0 * s, 0 * s), H)
+    np.testing.assert_array_equal(quadratic.rank_one(H, s, s + residual), H)
+    np.testing.assert_array_equal(quadratic.rank_one(H, s, s), H)  # nothing to learn
+    np.testing.assert_array_equal(quadratic.rank_one(H, 0 * s, 0 * s), H)
 
 
 def test_matching_a_value_changes_the_model_along_the_step_alone():
-    g, H = models(10, 3, seed=10)
+    g, H = random_models(10, 3, seed=10)
     s, missing = np.random.default_rng(11).normal(size=(10, 3)), np.linspace(-2, 2, 10)
-    new = trust_region.match_value(H, s, missing)
-    np.testing.assert_allclose(trust_region.gain(g, new, s), trust_region.gain(g, H, s) + missing)
+    new = quadratic.match_value(H, s, missing)
+    np.testing.assert_allclose(quadratic.gain(g, new, s), quadratic.gain(g, H, s) + missing)
     across = np.linalg.svd(s[:, None, :])[2][:, 1:]  # (10, 2, 3), orthogonal to s
     np.testing.assert_allclose(across @ new @ across.mT, across @ H @ across.mT)
     np.testing.assert_allclose(new, new.mT)
-
-
-def test_a_launch_that_may_not_move_along_a_direction_steps_across_it():
-    g, H = models(6, 4, seed=9)
-    along = np.random.default_rng(10).normal(size=(6, 4))
-    along /= np.linalg.norm(along, axis=1, keepdims=True)
-    steps = trust_region.step(free_model(*trust_region.across(g, H, along)), np.full(6, 0.3))
-    assert np.linalg.norm(steps, axis=1).min() > 0.01
-    np.testing.assert_allclose(np.einsum("nd,nd->n", steps, along), 0.0, atol=1e-12)
-    freely = trust_region.step(free_model(g, H), np.full(6, 0.3))
-    assert np.abs(np.einsum("nd,nd->n", freely, along)).max() > 0.01, "the control moves along it"

@@ -1,0 +1,76 @@
+"""One annealing run."""
+
+import numpy as np
+from playing import frozen, himmelblau
+
+from allmodes.nva.annealing.presets import nva_gm
+from allmodes.objective import Evaluation
+from allmodes.objective.bounds import Box
+from allmodes.search.archive import Archive
+from allmodes.search.context import Context
+from allmodes.search.searchers.annealing.run import Run
+
+BOX = Box.make([(-5, 5), (-5, 5)])
+
+
+def begin(means, repels=False, steps=20):
+    context = Context(BOX, Archive(BOX), np.random.default_rng(0), order=2)
+    context.observe_level(himmelblau(10 * context.rng.random((64, 2)) - 5)[0])
+    return Run.begin(context, nva_gm(2, num_samples=2), 0, steps, np.array(means), repels)
+
+
+def step(run, bad=None):
+    points = run.ask().points
+    value, gradient, hessian = himmelblau(BOX.to_user(points))
+    gradient = 10 * gradient
+    if bad is not None:
+        gradient[bad] = 1e300
+    run.tell(Evaluation(value, gradient, 100 * hessian))
+
+
+def test_components_narrow_as_the_temperature_falls():
+    run = begin([[0.8, 0.7], [0.2, 0.2]])
+    first = run.ends.covariances.trace(axis1=1, axis2=2) if len(run.heights) else 0.09
+    while not run.is_over:
+        step(run)
+    assert (run.ends.covariances.trace(axis1=1, axis2=2) < 0.05 * np.max(first)).all()
+    temperatures = [frame.temperature for frame in run.context.frames.frames]
+    assert temperatures[-1] < 0.02 * temperatures[0]
+
+
+def test_ends_in_one_basin_are_one():
+    run = begin([[0.8, 0.7], [0.79, 0.71], [0.2, 0.2]])
+    while not run.is_over:
+        step(run)
+    ends = run.ends
+    for i, point in enumerate(ends.points):
+        is_repeated = (np.abs(ends.points[:i] - point).max(axis=1, initial=0.0) < 1e-3).any()
+        assert ends.is_distinct[i] or is_repeated or i > 0
+    assert ends.is_distinct[0]
+    assert ends.is_distinct.sum() < 3
+
+
+def test_a_component_that_is_not_finite_is_drawn_anew():
+    run = begin([[0.8, 0.7], [0.2, 0.2]])
+    components = run.mixture.components
+    run.mixture = run.mixture._replace(components=components._replace(mu=np.array([[0.8, 0.7], [1e308, 0.2]])))
+    step(run)
+    assert np.isfinite(run.mixture.components.mu).all()
+    assert BOX.inside(run.mixture.components.mu).all()
+
+
+def test_known_modes_change_a_run_only_if_they_repel():
+    ends = {}
+    for repels in (False, True):
+        for is_known in (False, True):
+            run = begin([[0.75, 0.65], [0.3, 0.3]], repels)
+            if is_known:
+                run.context.archive.add(BOX.to_unit(np.array([[3.0, 2.0]]))[0], 0.0, frozen(-5e3 * np.eye(2)))
+                run.end = 1e-3
+            run.end = 1e-3
+            for _ in range(5):
+                step(run)
+            ends[repels, is_known] = run.mixture.components.mu
+    np.testing.assert_array_equal(ends[False, False], ends[False, True])
+    np.testing.assert_array_equal(ends[False, False], ends[True, False])
+    assert not np.allclose(ends[True, True], ends[True, False])

@@ -1,0 +1,187 @@
+"""Derivatives from differences: exact for quadratics, inside the box, and wary of kinks."""
+
+import numpy as np
+import pytest
+
+from allmodes.objective.bounds import Box
+from allmodes.search.archive import Archive
+from allmodes.search.context import Context
+from allmodes.search.searchers.local import finite_differences as differences
+from allmodes.search.searchers.local.tuning import TUNING
+
+RNG = np.random.default_rng(0)
+D = 3
+A = RNG.normal(size=(D, D))
+A = A + A.T
+B = RNG.normal(size=D)
+LOWER, UPPER = np.zeros(D), np.ones(D)
+PLACES = np.array([[0.5, 0.4, 0.3], [0.0, 1.0, 0.5], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1e-9, 1.0 - 1e-9, 5e-4]])
+
+
+def quadratic(x):
+    return 0.5 * np.einsum("...i,ij,...j->...", x, A, x) + x @ B + 2.0
+
+
+def slope(x):
+    return x @ A + B
+
+
+def is_inside(points):
+    return (points >= LOWER).all() and (points <= UPPER).all()
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-3])
+def test_gradients_are_those_of_the_function_and_stay_inside(size):
+    steps = differences.inward(PLACES, np.full_like(PLACES, size), UPPER)
+    moved = differences.gradient_points(PLACES, steps)
+    assert moved.shape == (len(PLACES), D, D)
+    assert is_inside(moved)
+    found = differences.gradient(PLACES, quadratic(PLACES), moved, quadratic(moved))
+    bias = 0.5 * (moved[:, range(D), range(D)] - PLACES) * np.diag(A)
+    np.testing.assert_allclose(found - bias, slope(PLACES), atol=1e-8 if size < 1e-5 else 1e-10)
+
+
+def test_a_step_is_what_floating_point_made_of_it():
+    """1e-7 beside 1000 is off by a relative 4e-7; the step that was made is what divides."""
+    point = np.array([[1000.0]])
+    moved = differences.gradient_points(point, np.full((1, 1), 1e-7))
+    assert moved[0, 0, 0] - 1000.0 != 1e-7
+    slope = differences.gradient(point, np.zeros(1), moved, 3.0 * (moved[..., 0] - 1000.0))
+    assert slope[0, 0] == pytest.approx(3.0, rel=1e-14)
+
+
+def test_steps_turn_inward_at_the_upper_bound_alone():
+    steps = differences.inward(np.array([[0.0, 0.5, 1.0]]), np.full((1, 3), 0.1), UPPER)
+    np.testing.assert_array_equal(steps, [[0.1, 0.1, -0.1]])
+
+
+@pytest.mark.parametrize("size", [1e-5, 1e-3, 0.1])
+def test_curvature_is_exact_for_quadratics_at_the_bounds_too(size):
+    steps = np.full_like(PLACES, size)
+    moved = differences.hessian_points(PLACES, steps, LOWER, UPPER)
+    assert moved.shape == (len(PLACES), differences.hessian_size(D), D)
+    assert is_inside(moved)
+    found = differences.hessian(PLACES, quadratic(PLACES), moved, quadratic(moved))
+    np.testing.assert_allclose(found, np.broadcast_to(A, found.shape), atol=2e-15 / size**2 + 1e-9)
+    np.testing.assert_array_equal(found, found.mT)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_the_number_of_points_is_that_of_the_coefficients(d):
+    """Value and gradient are known: a quadratic in d coordinates has d + d (d + 1) / 2 further coefficients."""
+    middle = np.full((2, d), 0.5)
+    moved = differences.hessian_points(middle, np.full((2, d), 1e-3), np.zeros(d), np.ones(d))
+    assert moved.shape[1] == differences.hessian_size(d) == d + d * (d + 1) // 2
+
+
+def test_hessians_from_gradients():
+    steps = differences.inward(PLACES, np.full_like(PLACES, 1e-4), UPPER)
+    moved = differences.gradient_points(PLACES, steps)
+    found = differences.hessian_of_gradients(PLACES, slope(PLACES), moved, slope(moved))
+    np.testing.assert_allclose(found, np.broadcast_to(A, found.shape), atol=1e-9)
+    np.testing.assert_array_equal(found, found.mT)
+
+
+FUNCTIONS = {
+    "parabola": (lambda x: ((x - 0.4) ** 2).sum(axis=-1), False),
+    "cosine": (lambda x: np.cos(5.0 * x).sum(axis=-1), False),
+    "level": (lambda x: 0.0 * x[..., 0] + 3.0, False),
+    "linear": (lambda x: x.sum(axis=-1), False),
+    "kink": (lambda x: np.abs(x - 0.5).sum(axis=-1), True),
+    "kink with a slope": (lambda x: np.abs(x - 0.5).sum(axis=-1) + 0.5 * x[..., 0], True),
+    "jump": (lambda x: np.where(x[..., 0] > 0.5 + 1e-5, 1.0, 0.0), True),
+    "not a number": (lambda x: np.where(x[..., 0] > 0.5 + 1e-5, np.nan, 0.0), True),
+}
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+@pytest.mark.parametrize("side", [0.0, 1e-6])
+def test_kinks_and_jumps_are_seen(name, side):
+    function, is_rough = FUNCTIONS[name]
+    point = np.full((1, 2), 0.5 + side)
+    lower, upper = np.zeros(2), np.ones(2)
+    near = differences.gradient_points(point, np.full((1, 2), TUNING.gradient_step))
+    gradient = differences.gradient(point, function(point), near, function(near))
+    moved = differences.hessian_points(point, np.full((1, 2), 1e-3), lower, upper)
+    found = differences.is_rough(point, function(point), gradient, moved, function(moved), 1e-11)
+    assert found.tolist() == [is_rough]
+
+
+def test_one_kink_among_many_points_is_told_apart():
+    points = np.array([[0.2], [0.5], [0.8]])
+    moved = differences.hessian_points(points, np.full((3, 1), 1e-3), np.zeros(1), np.ones(1))
+
+    def function(x):
+        return np.abs(x[..., 0] - 0.5)
+
+    gradient = np.array([[-1.0], [1.0], [1.0]])
+    rough = differences.is_rough(points, function(points), gradient, moved, function(moved), 1e-11)
+    assert rough.tolist() == [False, True, False]
+
+
+# ---- along any axes
+
+
+SKEWED = np.array([[2.0, 1.0, 0.0], [-0.3, 0.5, 0.1], [0.0, -1.0, 3.0]])  # neither of unit length nor at right angles
+ROTATED = np.linalg.qr(RNG.normal(size=(D, D)))[0]
+
+
+@pytest.mark.parametrize("axes", [SKEWED, ROTATED, 1e-3 * SKEWED, np.eye(D)])
+@pytest.mark.parametrize("size", [1e-3, 0.05])
+def test_second_derivatives_along_axes_are_exact_for_quadratics(axes, size):
+    points = PLACES[[0, 4]]  # inside, and so near to bounds that the steps turn
+    steps = np.full_like(points, size)
+    moved = differences.hessian_points(points, steps, LOWER, UPPER, axes)
+    assert moved.shape == (2, differences.hessian_size(D), D)
+    assert is_inside(moved)
+    found = differences.hessian(points[:1], quadratic(points[:1]), moved[:1], quadratic(moved[:1]), axes)
+    rounding = 4e-15 / size**2
+    np.testing.assert_allclose(found[0], axes @ A @ axes.T, atol=rounding + 1e-9 * np.abs(axes).max() ** 2)
+    inverse = np.linalg.inv(axes)
+    np.testing.assert_allclose(inverse @ found[0] @ inverse.T, A, atol=30 * rounding * np.abs(inverse).max() ** 2)
+    bends = differences.curvatures(points[:1], quadratic(points[:1]), moved[:1], quadratic(moved[:1]), axes)
+    np.testing.assert_array_equal(bends[0], np.diagonal(found[0]))
+
+
+def test_axes_that_meet_a_bound_are_followed_as_far_as_there_is_room():
+    """Two axes lead to the same corner: each point stays inside, their pair goes half as far, and all is exact."""
+    axes, point = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([[0.95, 0.95]])
+    B = np.array([[-3.0, 1.0], [1.0, 2.0]])
+
+    def function(x):
+        return 0.5 * np.einsum("...i,ij,...j->...", x, B, x) + x @ [0.3, -0.7]
+
+    moved = differences.hessian_points(point, np.full((1, 2), 0.04), np.zeros(2), np.ones(2), axes)
+    assert (moved <= 1.0).all()
+    np.testing.assert_allclose(moved[0, 4] - point[0], 0.04 * axes.sum(axis=0))  # there is room for the whole pair
+    pulled = differences.hessian_points(point, np.full((1, 2), 0.045), np.zeros(2), np.ones(2), axes)
+    np.testing.assert_allclose(pulled[0, 4] - point[0], 0.5 * 0.045 * axes.sum(axis=0))
+    for points in (moved, pulled):
+        found = differences.hessian(point, function(point), points, function(points), axes)
+        np.testing.assert_allclose(found[0], axes @ B @ axes.T, atol=1e-10)
+
+
+def test_an_axis_without_room_has_no_second_derivative():
+    """In a corner a diagonal between the walls leads outside both ways; the other axis is not affected."""
+    axes, point = np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([[0.0, 1.0]])
+    moved = differences.hessian_points(point, np.full((1, 2), 0.1), np.zeros(2), np.ones(2), axes)
+    assert (moved >= 0.0).all()
+    assert (moved <= 1.0).all()
+    with np.errstate(invalid="ignore"):
+        found = differences.curvatures(point, np.zeros(1), moved, (moved**2).sum(axis=-1) - 1.0, axes)
+    assert np.isnan(found[0, 0])
+    assert found[0, 1] == pytest.approx(4.0)
+
+
+def test_gradient_steps_are_longer_where_values_are_rounded_coarsely():
+    box = Box.make([(0, 1)])
+    context = Context(box, Archive(box), np.random.default_rng(0))
+    assert differences.gradient_step(context) == TUNING.gradient_step
+    context.observe_level(np.linspace(0.0, 1.0, 101))
+    assert differences.gradient_step(context) == TUNING.gradient_step
+    coarse = Context(box, Archive(box), np.random.default_rng(0))
+    coarse.observe_level(1e6 + np.linspace(0.0, 1.0, 101))
+    assert 1e-5 < differences.gradient_step(coarse) < 1e-4
+    hopeless = Context(box, Archive(box), np.random.default_rng(0))
+    hopeless.observe_level(1e14 + np.linspace(0.0, 1.0, 101))
+    assert differences.gradient_step(hopeless) == TUNING.curvature_step
