@@ -31,7 +31,7 @@ class Tuning:
     level_rivals: int = constant(3, "modes", "level modes of one height that a level candidate is compared with")
     path_pieces: int = constant(12, "searches", "local searches from between, after which a path without gap is one")
     path_short: float = constant(0.1, "box", "longer pieces of a path are halved again")
-    path_shrink: float = constant(0.8, "ratio", "length of half a piece over the piece: across a gap none is shorter")
+    path_shrink: float = constant(0.95, "ratio", "length of half a piece over the piece: across a gap none is shorter")
     path_straight: float = constant(0.15, "ratio", "bow over length of a short piece that needs no more looks")
     around: float = constant(1e-3, "box", "where falls around a kink are measured, and a quarter of that")
     aside: float = constant(0.01, "box", "how far a search is put aside to see whether it comes back to a kink")

@@ -53,7 +53,8 @@ class TrustRegion:
 
     def open_after_kink(self, points: Array, origins: list[Origin], paths: list[int]) -> None:
         """Searches that have been over a kink go on from points (n, d); they are not handed over again."""
-        self.table.has_met_kink[self.open(points, self.context.tolerances.near, origins, paths)] = True
+        rows = self.open(points, self.context.tolerances.near, origins, paths)
+        self.table.has_met_kink[rows] = True
 
     def points(self, phase: Phase, rows: Rows) -> Array:
         """Where searches in this phase want to be evaluated, (n, points each, d)."""
