@@ -29,10 +29,12 @@ docs: .venv/test.stamp
 gallery: .venv/test.stamp
 	$(BIN)/python docs/pages.py docs/gallery/*.md
 
+# A few of the benchmarks, and the page of all of them; `--json` of a script writes its results.
 benchmark: .venv/test.stamp
-	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/all_modes.py --values
-	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/engine.py --json benchmarks/results/engine.json
+	$(BIN)/python benchmarks/all_modes.py --values --json benchmarks/results/all_modes_values.json
+	$(BIN)/python benchmarks/overhead.py --json benchmarks/results/overhead.json
+	$(BIN)/python benchmarks/page.py
 
 # The paper's tables and figures at full size; what is there already is kept.
 reproduce: .venv/test.stamp
