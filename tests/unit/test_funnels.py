@@ -26,9 +26,13 @@ def test_a_funnel_that_fails_gives_way_to_others():
 
 
 def test_thousands_of_failures_do_not_overflow():
+    """Where both overflowed, the first would be taken for the better one."""
     funnels = two_funnels()
-    funnels.failures += 1e5
-    funnels.hop(np.random.default_rng(0), 0.0)
+    funnels.failures += [1e5 + 100, 1e5]
+    point, spread, target, ticket = funnels.hop(np.random.default_rng(0), 0.0)
+    assert (target, ticket // 2) == (-5.0, 1)
+    assert ((point >= 0.0) & (point <= 1.0)).all()
+    assert 0.0 < spread < 1.0
 
 
 def test_a_worse_end_hints_at_the_other_side_and_a_better_one_at_the_same():

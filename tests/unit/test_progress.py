@@ -8,26 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Status, anneal, presets, terminal
 from allmodes.nva.engine.progress import ProgressLine
-
-
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(terminal, "time", clock)
-    return clock
 
 
 def line_at(clock, is_shown=True, label="NVA-GM"):
@@ -89,10 +73,6 @@ def test_a_line_that_is_not_asked_for_is_not_shown(clock, capsys):
     line.update(50, 1.0, 1.0)
     line.close()
     assert capsys.readouterr() == ("", "")
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 def short_run(fun=bowl, **changes):

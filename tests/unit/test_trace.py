@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Status, anneal, presets, schedules
 from allmodes.nva.mixture.covariances import Fixed, Isotropic
 
 drivers = pytest.mark.parametrize("driver", ["numpy", "jax"])
 MEANS = np.array([[1.0, 0.5], [-1.0, 0.0]])
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 def run_with(driver="numpy", fun=bowl, **changes):
