@@ -41,3 +41,13 @@ def test_the_citations_name_this_version() -> None:
         found = re.findall(pattern, (root / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert found == [allmodes.__version__], name
     assert f"## {allmodes.__version__} " in (root / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_ci_runs_all_tests_on_every_python_that_is_named() -> None:
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [text.rpartition(" ")[2] for text in project["classifiers"] if re.search(r":: 3\.\d+$", text)]
+    assert project["requires-python"] == f">={named[0]}"
+    workflow = (root / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert re.findall(r"3\.\d+", workflow) == named
+    assert re.search(r"run: make .*\btest$", workflow, flags=re.MULTILINE)
