@@ -5,16 +5,12 @@
     python benchmarks/all_modes.py --runs 3 --problems Himmelblau banana
     python benchmarks/all_modes.py --alone             # the column of allmodes; those of its peers do not change
 
-One evaluation is one point: value, gradient and Hessian for allmodes and multistart Newton, value and gradient for
-L-BFGS-B and SHGO. Medians over runs with seeds 0, 1, ...; ">" means that most runs did not get there within the cap.
-Tolerance: 5e-3 of the box in every coordinate (2e-2 where a mode is degenerate).
+Medians over runs; ">" means that most runs did not get there within the cap. Tolerance: 5e-3 of the box in every
+coordinate (2e-2 where a mode is degenerate).
 """
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import time
 from typing import Any
 
 import numpy as np
@@ -23,6 +19,7 @@ from numpy.typing import NDArray
 from allmodes import find_maxima
 from allmodes.problems import Problem, benchmark_problems, himmelblau, shubert, six_hump_camel, styblinski_tang
 from peers import Finds, multistart_lbfgsb, multistart_newton, shgo
+from results import Cell, Results, arguments, digits, reached, seeds_of
 
 Array = NDArray[np.float64]
 
@@ -34,6 +31,14 @@ CHEAP: list[tuple[Problem, int, dict[str, Any]]] = [  # problem, wanted evaluati
     (styblinski_tang(4), 2_500, {}),
     (shubert(), 10_000, {"target": "global"}),
 ]
+FEWER = 3  # runs of L-BFGS-B, or a quarter of all
+NOTE = (
+    "Medians of the evaluations until 90 % and until all of the modes are found. One point is one evaluation: value, "
+    "gradient and Hessian for allmodes and for multistart Newton, value and gradient for multistart L-BFGS-B "
+    f"({FEWER} runs, or a quarter), values for SHGO (no randomness). Caps: {CAP}, Newton {PEER_CAP}. The ratio to "
+    "Newton is that of all modes, or of 90 % where allmodes did not reach all within its cap."
+)
+VALUES_NOTE = "Medians of the evaluations until all modes are found, values alone, differences counted."
 _WITHOUT_END = 10**9  # launches without a new mode: the benchmark stops by number of modes or by the cap
 
 
@@ -60,60 +65,46 @@ def shares(runs: list[Array]) -> tuple[float, float]:
     return float(np.median(nine)), float(np.median(all_of_them))
 
 
-def cell(pair: tuple[float, float]) -> str:
-    return "/".join(">" if np.isinf(number) else f"{number:.0f}" for number in pair)
+def cells(runs: list[Array]) -> list[Cell]:
+    return [reached(number) for number in shares(runs)]
 
 
-def commit() -> str:
-    try:
-        shown = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True)
-        return shown.stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+def given_all(problem: Problem) -> dict[str, Any]:
+    """Derivatives and the number of modes."""
+    return {"jac": problem.objective.jac, "hess": problem.objective.hess, "n_modes": len(problem.modes)}
 
 
-def with_derivatives(problems: list[Problem], runs: int) -> None:
-    print(f"commit {commit()}, {runs} runs each, cap {CAP} (peers {PEER_CAP})\n")
-    print("| problem (modes) | allmodes | multistart Newton | ratio | L-BFGS-B | SHGO |")
-    print("| --- | --- | --- | --- | --- | --- |")
+def with_derivatives(problems: list[Problem], seeds: range, results: Results) -> None:
+    pair = [f"{{}}, {share} %" for share in (90, 100)]
+    names = [[column.format(name) for column in pair] for name in ("allmodes", "Newton", "L-BFGS-B", "SHGO")]
+    results.table(["problem", "modes", *names[0], *names[1], "ratio", *names[2], *names[3]])
     halves, worse = 0, []
     for problem in problems:
-        ours = [
-            first_found(
-                problem, seed, CAP, jac=problem.objective.jac, hess=problem.objective.hess, n_modes=len(problem.modes)
-            )
-            for seed in range(runs)
-        ]
-        newton = [multistart_newton(problem, np.random.default_rng(seed), PEER_CAP) for seed in range(runs)]
-        few = max(3, runs // 4)
-        lbfgsb = [multistart_lbfgsb(problem, np.random.default_rng(seed), CAP) for seed in range(few)]
-        pairs = [shares(ours), shares(newton), shares(lbfgsb), shares([shgo(problem, CAP)])]
-        ratio = compared(pairs[0], pairs[1])  # NaN when neither got anywhere
+        ours = [first_found(problem, seed, CAP, **given_all(problem)) for seed in seeds]
+        newton = [multistart_newton(problem, np.random.default_rng(seed), PEER_CAP) for seed in seeds]
+        few = seeds[: max(FEWER, len(seeds) // 4)]
+        lbfgsb = [multistart_lbfgsb(problem, np.random.default_rng(seed), CAP) for seed in few]
+        ratio = compared(shares(ours), shares(newton))  # NaN when neither got anywhere
         halves += ratio <= 0.5
         worse += [problem.name] if ratio > 1.1 else []
-        cells = [cell(pair) for pair in pairs]
-        start = f"| {problem.name} ({len(problem.modes)}) | "
-        print(start + " | ".join([*cells[:2], f"{ratio:.2f}", *cells[2:]]) + " |",
-              flush=True)  # fmt: skip
-    print(f"\nat most half of multistart Newton's on {halves} of {len(problems)}; above 1.1 times on {worse or 'none'}")
+        results.row(
+            problem.name, len(problem.modes), *cells(ours), *cells(newton), digits(ratio, 2), *cells(lbfgsb),
+            *cells([shgo(problem, CAP)]),
+        )  # fmt: skip
+    above = ", ".join(worse) or "none"
+    results.say(f"At most half of multistart Newton's on {halves} of {len(problems)}; above 1.1 times on {above}.")
 
 
-def alone(problems: list[Problem], runs: int) -> None:
+def alone(problems: list[Problem], seeds: range, results: Results) -> None:
     """The column of allmodes, with derivatives and from values."""
-    print(f"commit {commit()}, {runs} runs each, cap {CAP}, allmodes alone\n")
-    print("| problem (modes) | allmodes |\n| --- | --- |")
+    results.table(["problem", "modes", "allmodes, 90 %", "allmodes, 100 %"])
     for problem in problems:
-        given = {"jac": problem.objective.jac, "hess": problem.objective.hess, "n_modes": len(problem.modes)}
-        found = [first_found(problem, seed, CAP, **given) for seed in range(runs)]
-        print(f"| {problem.name} ({len(problem.modes)}) | {cell(shares(found))} |", flush=True)
-    print("\n| problem, values alone | allmodes |\n| --- | --- |")
+        found = [first_found(problem, seed, CAP, **given_all(problem)) for seed in seeds]
+        results.row(problem.name, len(problem.modes), *cells(found))
+    results.table(["problem", "modes", "allmodes"], "Values alone")
     for problem, wanted, settings in CHEAP:
-        chosen = problem.is_global if settings else np.ones(len(problem.modes), bool)
-        number = int(chosen.sum())
-        found = [
-            first_found(problem, seed, 4 * wanted, n_modes=number, **settings)[chosen].max() for seed in range(runs)
-        ]
-        print(f"| {problem.name} ({number}) | {np.median(found):.0f} |", flush=True)
+        name, number, chosen = chosen_modes(problem, settings)
+        results.row(name, number, reached(median_from_values(problem, seeds, wanted, settings, chosen)))
 
 
 def compared(ours: tuple[float, float], theirs: tuple[float, float]) -> float:
@@ -127,40 +118,49 @@ def compared(ours: tuple[float, float], theirs: tuple[float, float]) -> float:
     return np.inf
 
 
-def without_derivatives(runs: int) -> None:
+def chosen_modes(problem: Problem, settings: dict[str, Any]) -> tuple[str, int, NDArray[np.bool_]]:
+    """The problem's name, how many modes are wanted, and which: all, or the global ones."""
+    chosen = problem.is_global if settings else np.ones(len(problem.modes), bool)
+    return f"{problem.name}{', global' if settings else ''}", int(chosen.sum()), chosen
+
+
+def median_from_values(
+    problem: Problem, seeds: range, wanted: int, settings: dict[str, Any], chosen: NDArray[np.bool_]
+) -> float:
+    """Median evaluations of allmodes until the chosen modes are found, from values alone."""
+    number = int(chosen.sum())
+    found = [first_found(problem, seed, 4 * wanted, n_modes=number, **settings)[chosen].max() for seed in seeds]
+    return float(np.median(found))
+
+
+def without_derivatives(seeds: range, results: Results) -> None:
     """Median evaluations of the function until all modes are found, from values alone."""
-    print(f"commit {commit()}, {runs} runs each, values alone\n")
-    print("| problem | allmodes | wanted | multistart L-BFGS-B |")
-    print("| --- | --- | --- | --- |")
+    results.table(["problem", "modes", "allmodes", "wanted", "multistart L-BFGS-B"])
     for problem, wanted, settings in CHEAP:
-        chosen = problem.is_global if settings else np.ones(len(problem.modes), bool)
-        ours = [
-            first_found(problem, seed, 4 * wanted, n_modes=int(chosen.sum()), **settings)[chosen].max()
-            for seed in range(runs)
-        ]
+        name, number, chosen = chosen_modes(problem, settings)
         theirs = [
             multistart_lbfgsb(problem, np.random.default_rng(seed), 6 * wanted, derivatives=False)[chosen].max()
-            for seed in range(runs)
+            for seed in seeds
         ]
-        shown = cell((float(np.median(ours)), float(np.median(theirs)))).split("/")
-        name = f"{problem.name} ({int(chosen.sum())}{' global' if settings else ''})"
-        print(f"| {name} | {shown[0]} | {wanted} | {shown[1]} |", flush=True)
+        ours = median_from_values(problem, seeds, wanted, settings, chosen)
+        results.row(name, number, reached(ours), wanted, reached(float(np.median(theirs))))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=11)
+    parser = arguments(__doc__, runs=11)
     parser.add_argument("--values", action="store_true", help="without derivatives, the cheap problems")
     parser.add_argument("--problems", nargs="*", help="parts of names")
     parser.add_argument("--alone", action="store_true", help="allmodes without its peers")
     given = parser.parse_args()
-    began = time.time()
+    seeds = seeds_of(given)
     if given.values:
-        without_derivatives(given.runs)
+        results = Results("Evaluations until all modes are found, from values alone", given, VALUES_NOTE)
+        without_derivatives(seeds, results)
     else:
         chosen = [p for p in benchmark_problems() if not given.problems or any(n in p.name for n in given.problems)]
-        (alone if given.alone else with_derivatives)(chosen, given.runs)
-    print(f"{time.time() - began:.0f} s")
+        results = Results("Evaluations until all modes are found", given, NOTE)
+        (alone if given.alone else with_derivatives)(chosen, seeds, results)
+    results.write()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Automatic annealing beside the paper's hand-tuned settings: modes found and evaluations, on its four problems.
 
-    python benchmarks/anneal.py            20 runs each, two minutes
-    python benchmarks/anneal.py --quick    3 runs each, for a look
+    python benchmarks/anneal.py             20 runs each, two minutes
+    python benchmarks/anneal.py --runs 3    for a look
 
 The published settings run through `nva.anneal` from means drawn evenly in the box; a mode counts as found when a mean
 ends within 0.1 of it in every coordinate. Everything is as printed but the learning rate of rank-based runs: on
@@ -17,7 +17,6 @@ Paper: sub:simu_mode, fig:weight_asym, app:simu_degenerate
 
 from __future__ import annotations
 
-import argparse
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from allmodes import find_maxima, problems
 from allmodes.nva import Algorithm, anneal, presets, schedules
 from allmodes.problems import Problem
+from results import Cell, Results, arguments, digits, reached, seeds_of
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def automatic(case: Case, seed: int) -> Search:
     return Search(counts, int(result.nfev))
 
 
-def row(case: Case, seeds: range) -> str:
+def row(case: Case, seeds: range) -> list[Cell]:
     """One line of the table."""
     modes = len(case.problem.modes)
     by_hand = float(np.mean(published(case, seeds)))
@@ -110,21 +110,23 @@ def row(case: Case, seeds: range) -> str:
     until = np.median([np.sort(search.counts)[as_many - 1] for search in searches])
     every = np.median([search.counts.max() for search in searches])
     total = np.median([search.evaluations for search in searches])
-    return (
-        f"{case.problem.name:18} {case.algorithm.name:17} {modes:5} {case.K:4} {case.evaluations:7} {by_hand:6.2f}   "
-        f"{found:6.2f} {until:8.0f} {every:8.0f} {total:8.0f}"
-    )
+    by_hand_cells: list[Cell] = [case.K, case.evaluations, digits(by_hand, 2)]
+    automatic_cells = [digits(found, 2), reached(float(until)), reached(float(every)), reached(float(total))]
+    return [case.problem.name, case.algorithm.name, modes, *by_hand_cells, *automatic_cells]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="3 runs each")
-    seeds = range(5000, 5003 if parser.parse_args().quick else 5020)
-    print(f"means of modes found and medians of evaluations over {len(seeds)} runs; budget = evaluations by hand\n")
-    print(f"{'':18} {'':17} {'':5} {'by hand':>19}   {'automatic, until':>16}")
-    print(f"{'problem':18} {'by hand with':17} modes   K   evals.  found    found  as many   all     its end")
+    given = arguments(__doc__, runs=20, first_seed=5000).parse_args()
+    results = Results(
+        "Automatic annealing beside settings by hand", given,
+        "Means of modes found and medians of evaluations: until as many are found as by hand, until all are, and to "
+        "the end. The budget of the automatic search is the number of evaluations by hand.",
+    )  # fmt: skip
+    by_hand = ["K", "by hand, evaluations", "by hand, found"]
+    results.table(["problem", "by hand with", "modes", *by_hand, "found", "until as many", "until all", "to the end"])
     for case in cases():
-        print(row(case, seeds), flush=True)
+        results.row(*row(case, seeds_of(given)))
+    results.write()
 
 
 if __name__ == "__main__":

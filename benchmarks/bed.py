@@ -26,12 +26,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 import allmodes
-from all_modes import commit
 from allmodes import find_maxima, find_minima
 from bed_cases import TOLERANCE, Case, cases
 from bed_compare import compare
 from bed_known import Floats, Known
 from constants import set_constants
+from results import commit
 
 _SIMPLEX = 1e-3  # of the bounds: size of the simplex that looks for something better around a listed point
 _STEPS = 400  # evaluations of that local search, per coordinate

@@ -10,8 +10,6 @@ golden tests use.
 
 from __future__ import annotations
 
-import argparse
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -29,6 +27,7 @@ from allmodes.nva.engine.progress import ProgressLine
 from allmodes.nva.mixture import Mixture, log_density
 from allmodes.nva.mixture.covariances import Fixed, Full
 from allmodes.nva.mixture.mixture import LARGEST_TEMPORARY
+from results import Results, arguments, digits, reached
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "golden"))
 import transcript  # type: ignore[import-not-found]
@@ -56,6 +55,12 @@ BOUNDED_RATE = 0.05  # fitness-shaped updates diverge with the published rate
 STEPS = 200
 REPEATS = 7
 LARGE = 64  # from this K on, 3 repeats
+NOTE = (
+    f"Best of {REPEATS} (3 from K = {LARGE} on), {STEPS} iterations each, compile time apart. Published: the paper's "
+    "times, on its machine; plain: the loop transcript of the algorithms that the golden tests use. log q: share of a "
+    "NumPy iteration spent on the mixture density and its derivatives; products: share of the matrix products of that "
+    "density, timed alone."
+)
 SIZES = ((20, 4), (64, 4), (128, 4), (512, 4), (512, 16), (512, 64))
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -67,11 +72,12 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 
 class Case(NamedTuple):
-    """What is timed: a function and the box in which the components start."""
+    """What is timed: a function, the box in which the components start, and the seed of where."""
 
     name: str
     objective: Objective
     bounds: NDArray[np.float64]
+    seed: int
 
 
 def best_of(function: Callable[[], Any], repeats: int = REPEATS) -> float:
@@ -91,7 +97,7 @@ def settings(case: Case, name: str) -> dict[str, Any]:
 
 def starts(case: Case, K: int) -> NDArray[np.float64]:
     low, high = case.bounds.T
-    return np.random.default_rng(K).uniform(low, high, size=(K, len(low)))
+    return np.random.default_rng([K, case.seed]).uniform(low, high, size=(K, len(low)))
 
 
 def numpy_seconds(case: Case, name: str, K: int, steps: int) -> float:
@@ -104,7 +110,7 @@ def numpy_seconds(case: Case, name: str, K: int, steps: int) -> float:
             means=starts(case, K),
             covariances=1.0,
             steps=count,
-            rng=0,
+            rng=case.seed,
             **settings(case, name),
         )
 
@@ -122,7 +128,7 @@ def jax_seconds(case: Case, name: str, K: int, steps: int) -> tuple[float, float
     mixture = Mixture(np.zeros(K), algorithm.family.start(means, 1.0))
 
     def run() -> None:
-        program.run([mixture], [np.random.default_rng(0)], None, ProgressLine("", steps, False))
+        program.run([mixture], [np.random.default_rng(case.seed)], None, ProgressLine("", steps, False))
 
     first = best_of(run, 1)
     later = best_of(run, REPEATS if K < LARGE else 3)
@@ -156,29 +162,23 @@ def plain_seconds(case: Case, name: str, K: int) -> float:
         l = transcript.Function(l.value, None, None)  # noqa: E741
     elif is_fixed:
         l = transcript.Function(l.value, l.gradient, None)  # noqa: E741
-    z = np.random.default_rng(0).standard_normal((K, B, d))
+    z = np.random.default_rng(case.seed).standard_normal((K, B, d))
     mu, S, v = starts(case, K), np.array([np.eye(d)] * K), np.zeros(K)
     return best_of(lambda: transcript.nva_gm_step(l, mu, S, v, z, 1.0, 1e-4, parts))
 
 
-def published_table(case: Case, sizes: tuple[int, ...], steps: int) -> None:
-    print(f"\n{case.name} (d = {len(case.bounds)})")
-    print(
-        f"{'method':<15} {'K':>3} {'published':>11} {'plain':>10} {'NumPy':>9} {'JAX':>9} {'compile':>8} "
-        f"{'plain/NumPy':>12} {'plain/JAX':>10}"
-    )
+def published_table(case: Case, sizes: tuple[int, ...], results: Results) -> None:
+    measured = ["published, us", "plain, us", "NumPy, us", "JAX, us", "compile, s", "plain/NumPy", "plain/JAX"]
+    results.table(["method", "K", *measured], f"{case.name} (d = {len(case.bounds)})")
     for name in ALGORITHMS:
         for K in sizes:
             published = PUBLISHED[case.name][name][PUBLISHED[case.name]["K"].index(K)]
             plain = plain_seconds(case, name, K)
-            numpy_time = numpy_seconds(case, name, K, steps)
-            jax_time, compile_time = jax_seconds(case, name, K, steps)
-            print(
-                f"{name:<15} {K:>3} {published * 1e3:>8.0f} us {plain * 1e6:>7.0f} us {numpy_time * 1e6:>6.0f} us "
-                f"{jax_time * 1e6:>6.0f} us {compile_time:>6.1f} s {plain / numpy_time:>11.0f}x "
-                f"{plain / jax_time:>9.0f}x",
-                flush=True,
-            )
+            numpy_time = numpy_seconds(case, name, K, STEPS)
+            jax_time, compile_time = jax_seconds(case, name, K, STEPS)
+            times = [reached(1e6 * seconds) for seconds in (1e-3 * published, plain, numpy_time, jax_time)]
+            gains = [reached(plain / numpy_time), reached(plain / jax_time)]
+            results.row(name, K, *times, digits(compile_time, 1), *gains)
 
 
 def product_seconds(K: int, d: int, B: int) -> float:
@@ -198,21 +198,17 @@ def product_seconds(K: int, d: int, B: int) -> float:
     return best_of(products, 3) * (K * B / n)
 
 
-def size_table(sizes: tuple[tuple[int, int], ...]) -> None:
-    print("\nHessian NVA-GM on Styblinski–Tang, larger sizes (B = 4)")
-    print(f"{'K':>4} {'d':>3} {'NumPy':>12} {'JAX':>12} {'compile':>8} {'log q':>7} {'products':>9}")
+def size_table(sizes: tuple[tuple[int, int], ...], seed: int, results: Results) -> None:
+    columns = ["K", "d", "NumPy, us", "JAX, us", "compile, s", "log q, %", "products, %"]
+    results.table(columns, "Hessian NVA-GM on Styblinski–Tang, larger sizes (B = 4)")
     for K, d in sizes:
-        case = Case("Styblinski–Tang", problems.styblinski_tang_objective(), np.array([[-4.0, 4.0]] * d))
+        case = Case("Styblinski–Tang", problems.styblinski_tang_objective(), np.array([[-4.0, 4.0]] * d), seed)
         steps = max(2, min(STEPS, 2_000_000 // (K * K * d)))
         numpy_time = numpy_seconds(case, "NVA-GM", K, steps)
         jax_time, compile_time = jax_seconds(case, "NVA-GM", K, steps)
-        print(
-            f"{K:>4} {d:>3} {numpy_time * 1e6:>9.0f} us {jax_time * 1e6:>9.0f} us {compile_time:>6.1f} s "
-            f"{density_seconds(K, d) / numpy_time:>6.0%} {product_seconds(K, d, 4) / numpy_time:>8.0%}",
-            flush=True,
-        )
-    print("log q: share of a NumPy iteration spent on the mixture density and its derivatives;")
-    print("products: share of the matrix products of that density, timed alone.")
+        parts = [100 * seconds / numpy_time for seconds in (density_seconds(K, d), product_seconds(K, d, 4))]
+        times = [reached(1e6 * seconds) for seconds in (numpy_time, jax_time)]
+        results.row(K, d, *times, digits(compile_time, 1), *map(reached, parts))
 
 
 def density_seconds(K: int, d: int) -> float:
@@ -224,26 +220,17 @@ def density_seconds(K: int, d: int) -> float:
     return best_of(lambda: log_density(family, mixture, points, frozenset({"gradient", "hessian"})), 3)
 
 
-def commit() -> str:
-    """Short hash of the tree that is measured, or 'unknown'."""
-    done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False, cwd=Path(__file__).parent
-    )
-    return done.stdout.strip() or "unknown"
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time the engine.")
+    parser = arguments(__doc__)
     parser.add_argument("--quick", action="store_true", help="a few rows only")
-    quick = parser.parse_args().quick
-    print(
-        f"commit {commit()}, numpy {np.__version__}, best of {REPEATS} (3 from K = {LARGE} on), {STEPS} iterations each"
-    )
+    given = parser.parse_args()
+    results = Results("Microseconds per iteration of the engine", given, NOTE)
     symmetric, styblinski_tang = problems.symmetric_mixture(), problems.styblinski_tang(4)
     for problem, some in ((symmetric, (5,)), (styblinski_tang, (20,))):
-        sizes = some if quick else tuple(int(K) for K in PUBLISHED[problem.name]["K"])
-        published_table(Case(problem.name, problem.objective, problem.bounds), sizes, STEPS)
-    size_table(SIZES[:2] if quick else SIZES)
+        sizes = some if given.quick else tuple(int(K) for K in PUBLISHED[problem.name]["K"])
+        published_table(Case(problem.name, problem.objective, problem.bounds, given.first_seed), sizes, results)
+    size_table(SIZES[:2] if given.quick else SIZES, given.first_seed, results)
+    results.write()
 
 
 if __name__ == "__main__":

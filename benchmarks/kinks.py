@@ -1,6 +1,6 @@
 """Functions that are not smooth, from values alone: evaluations until every minimum is found.
 
-    python benchmarks/kinks.py --runs 5
+    python benchmarks/kinks.py --runs 5 --first-seed 100
 
 Beside allmodes: multistart with Nelder and Mead's method and with L-BFGS-B (differences), from random starts, without
 any stopping or clustering of their own. A minimum is found when a local search ends, or a mode is listed, within a
@@ -9,7 +9,6 @@ thousandth of the bounds of it. Medians; ">" where it was not all in the budget.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,11 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
-from all_modes import commit
 from allmodes import find_minima
+from results import Cell, Results, arguments, reached, seeds_of
 
 BUDGET = 30_000
 NEAR = 1e-3  # of the bounds
+NOTE = (
+    f"Medians of the evaluations until every minimum was found, from values alone, budget {BUDGET}; where that was not "
+    "enough, the mean share of the minima that were found, in %. allmodes counts a minimum when it is verified: two or "
+    "three launches have come back to it from its sides; the others count where a local search happens to end."
+)
 
 Floats = NDArray[np.float64]
 
@@ -134,24 +138,22 @@ def multistart(method: str) -> Callable[[Kinked, int], Search]:
     return run
 
 
-def cell(searches: list[Search]) -> str:
-    last = np.median([search.found_at.max() for search in searches])
-    share = np.mean([np.isfinite(search.found_at).mean() for search in searches])
-    return f"{last:.0f}" if np.isfinite(last) else f"> ({100 * share:.0f} % found)"
+def cells(searches: list[Search]) -> list[Cell]:
+    """The median, and where it is beyond the budget the share that was found."""
+    last = float(np.median([search.found_at.max() for search in searches]))
+    share = float(np.mean([np.isfinite(search.found_at).mean() for search in searches]))
+    return [reached(last), None if np.isfinite(last) else round(100 * share)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Evaluations until every minimum of functions with kinks is found.")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=0)
-    given = parser.parse_args()
-    seeds = range(given.first_seed, given.first_seed + given.runs)
+    given = arguments(__doc__, runs=5).parse_args()
     peers = {"allmodes": ours, "Nelder-Mead": multistart("Nelder-Mead"), "L-BFGS-B": multistart("L-BFGS-B")}
-    print(f"commit {commit()}, seeds {seeds[0]} to {seeds[-1]}, budget {BUDGET}\n")
-    print("| function | minima | " + " | ".join(peers) + " |\n| --- | --- |" + " --- |" * len(peers))
+    results = Results("Functions with kinks", given, NOTE)
+    results.table(["function", "minima", *(column for name in peers for column in (name, f"{name} found, %"))])
     for problem in problems():
-        cells = [cell([run(problem, seed) for seed in seeds]) for run in peers.values()]
-        print(f"| {problem.name} | {len(problem.minima)} | " + " | ".join(cells) + " |", flush=True)
+        row = [cell for run in peers.values() for cell in cells([run(problem, seed) for seed in seeds_of(given)])]
+        results.row(problem.name, len(problem.minima), *row)
+    results.write()
 
 
 if __name__ == "__main__":

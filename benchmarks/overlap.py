@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from all_modes import commit
 from allmodes import ModeFinder
 from allmodes.driver import Driver
 from allmodes.problems import Problem, shubert
+from results import Cell, Results, arguments, reached, seeds_of
 
 BUDGET = 1_200
-SEEDS = range(3)
 CASES = ((4, 8), (4, 16), (4, 32), (8, 8), (8, 16), (8, 32))  # workers, and launches under way at once
 WAYS = ("one round", "overlapping", "completion")
 _WITHOUT_END = 10**9
@@ -54,17 +53,19 @@ def run(driver: Driver, problem: Problem, workers: int, seed: int) -> tuple[floa
 
 
 def main() -> None:
-    problem = shubert()
-    print(f"commit {commit()}, {problem.name}, {BUDGET} evaluations with gradients, mean of {len(SEEDS)} seeds\n")
-    print("| workers | launches at once | " + " | ".join(f"{way}: busy, modes" for way in WAYS) + " |")
-    print("| --- " * (2 + len(WAYS)) + "|")
+    problem, given = shubert(), arguments(__doc__, runs=3).parse_args()
+    note = f"{problem.name}, {BUDGET} evaluations with gradients; means, of the workers' time busy in %, and of modes."
+    results = Results("Workers whose evaluations take different times", given, note)
+    columns = (f"{way}: {what}" for way in WAYS for what in ("busy, %", "modes"))
+    results.table(["workers", "launches at once", *columns])
     for workers, width in CASES:
-        cells = []
+        cells: list[Cell] = []
         for way in WAYS:
-            runs = [run(a_driver(problem, way, width, seed), problem, workers, seed) for seed in SEEDS]
+            runs = [run(a_driver(problem, way, width, seed), problem, workers, seed) for seed in seeds_of(given)]
             share, modes = np.mean(runs, axis=0)
-            cells.append(f"{100 * share:.0f} %, {modes:.0f}")
-        print(f"| {workers} | {width} | " + " | ".join(cells) + " |", flush=True)
+            cells += [reached(100 * share), reached(modes)]
+        results.row(workers, width, *cells)
+    results.write()
 
 
 if __name__ == "__main__":

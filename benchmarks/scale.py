@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from all_modes import commit
 from allmodes import find_maxima, problems
 from allmodes.objective import VALUE
 from allmodes.objective.workers.foreign import Foreign
 from allmodes.problems import Problem
+from results import Cell, Results, arguments, digits, reached
 
 MESSAGE = 1e-3  # seconds that a task spends on its way
 BUDGET = 40_000
@@ -83,10 +83,10 @@ class Simulated(Foreign):
             future.set_result(reply)
 
 
-def row(name: str, width: int | None, order: str, given: argparse.Namespace) -> str:
+def row(name: str, width: int | None, order: str, given: argparse.Namespace) -> list[Cell]:
     """One search."""
     problem = PROBLEMS[name]()
-    engine = Simulated(given.workers, given.seconds, given.spread, np.random.default_rng(given.seed))
+    engine = Simulated(given.workers, given.seconds, given.spread, np.random.default_rng(given.first_seed))
     options: dict[str, Any] = ({} if order == "fixed" else {"order": order}) | (
         {} if width is None else {"width": width}
     )
@@ -96,41 +96,40 @@ def row(name: str, width: int | None, order: str, given: argparse.Namespace) -> 
         return float(problem.objective.evaluate(x[None], VALUE).value[0])
 
     result = find_maxima(
-        fun, problem.bounds, workers=engine, n_modes=wanted, maxfev=BUDGET, rng=given.seed, options=options
+        fun, problem.bounds, workers=engine, n_modes=wanted, maxfev=BUDGET, rng=given.first_seed, options=options
     )
     ends = np.array([end for end, _, _ in engine.work])
     hours = ends.max() / 3600.0
     busy = sum(seconds for _, seconds, _ in engine.work) / (given.workers * ends.max())
     parent = (time.process_time() - engine._begun) / result.nfev
-    found = f"{len(result.modes)} of {wanted}" if len(result.modes) < wanted else str(wanted)
-    shown = "default" if width is None else str(width)
-    return (
-        f"| {name} | {shown} | {order} | {found} | {result.nfev} | {hours:.2f} | {100 * busy:.0f} % "
-        f"| {1e3 * parent:.2f} | {1.0 / parent:.0f} |"
-    )
+    counts: list[Cell] = [len(result.modes), wanted, result.nfev]
+    times = [digits(hours, 2), reached(100 * busy), digits(1e3 * parent, 2), reached(1.0 / parent)]
+    return [name, "default" if width is None else width, order, *counts, *times]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--spread", type=float, default=0.5)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--widths", type=int, nargs="+", default=[64, 250, 1000])
     parser.add_argument("--orders", nargs="+", default=["fixed", "completion"])
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
     given = parser.parse_args()
-    print(
-        f"commit {commit()}: {given.workers} workers, median {given.seconds:g} s per evaluation (spread "
-        f"{given.spread:g}), values alone, seed {given.seed}, one run each; serial hours are evaluations times "
-        f"{given.seconds * np.exp(given.spread**2 / 2) / 3600:.3f}\n"
-    )
-    print("| problem | width | order | modes | evaluations | hours | busy | parent, ms/evaluation | evaluations/s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    serial = given.seconds * np.exp(given.spread**2 / 2) / 3600
+    results = Results(
+        "Many workers, simulated", given,
+        f"{given.workers} simulated workers, median {given.seconds:g} s per evaluation (spread {given.spread:g}), "
+        f"values alone, one run each; serial hours are evaluations times {serial:.3f}. Busy is in % of the workers' "
+        "time; parent is the processor time of the search itself for an evaluation.",
+    )  # fmt: skip
+    measured = ["evaluations", "hours", "busy, %", "parent, ms", "evaluations/s"]
+    results.table(["problem", "width", "order", "found", "modes", *measured])
     for name in given.problems:
         for order in given.orders:
             for width in [None, *given.widths]:
-                print(row(name, width, order, given), flush=True)
+                results.row(*row(name, width, order, given))
+    results.write()
 
 
 if __name__ == "__main__":

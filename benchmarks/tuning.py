@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from all_modes import commit
 from bed import chosen
 from bed_compare import Runs, compared, grouped, together
 from constants import PACKAGE, Constant, find_constants
+from results import commit
 from tuning_page import page
 
 HERE = Path(__file__).resolve().parent

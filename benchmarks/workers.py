@@ -17,7 +17,6 @@ evaluation on two processes beside those in one, for several widths.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib.util
 import time
@@ -26,19 +25,23 @@ from typing import Any
 
 import numpy as np
 
-from all_modes import commit
 from allmodes import find_maxima, problems
 from allmodes.objective import VALUE
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.workers.local import Processes
+from results import Results, arguments, digits
 
 # Seconds that an evaluation sleeps, points in a batch: about a second of work in each.
 SIZES = {1e-3: 512, 1e-2: 128, 1e-1: 16}
 REPEATS = 5
 SEARCHED, EVALUATIONS = 1e-2, 1000  # seconds of an evaluation in a search, and how many
 WORKERS = (1, 2)
+NOTE = (
+    f"A function that sleeps, best of {REPEATS} batches. Efficiency is the speed-up over serial for each worker, in %; "
+    "overhead is the time of a worker for an evaluation beyond that of serial, in ms."
+)
 
 
 @contextlib.contextmanager
@@ -86,9 +89,9 @@ def installed() -> list[str]:
     return [name for name in ENGINES if name not in PACKAGES or importlib.util.find_spec(PACKAGES[name])]
 
 
-def measure(workers: Any, seconds: float, N: int) -> tuple[float, float]:
+def measure(workers: Any, seconds: float, N: int, seed: int) -> tuple[float, float]:
     """Seconds of the first batch beyond the best one, and of the best one."""
-    points = np.random.default_rng(0).uniform(size=(N, 2))
+    points = np.random.default_rng(seed).uniform(size=(N, 2))
 
     def fun(x: Any) -> float:
         time.sleep(seconds)
@@ -103,7 +106,7 @@ def measure(workers: Any, seconds: float, N: int) -> tuple[float, float]:
     return times[0] - min(times[1:]), min(times[1:])
 
 
-def search(workers: int, width: int | None) -> tuple[int, float]:
+def search(workers: int, width: int | None, seed: int) -> tuple[int, float]:
     """Evaluations and seconds of a search of a slow function."""
     problem = problems.styblinski_tang(4)
 
@@ -113,41 +116,40 @@ def search(workers: int, width: int | None) -> tuple[int, float]:
 
     options = None if width is None else {"width": width}
     began = time.perf_counter()
-    result = find_maxima(fun, problem.bounds, rng=0, maxfev=EVALUATIONS, workers=workers, options=options)
+    result = find_maxima(fun, problem.bounds, rng=seed, maxfev=EVALUATIONS, workers=workers, options=options)
     return result.nfev, time.perf_counter() - began
 
 
-def searches() -> None:
-    print(f"\nA search of {EVALUATIONS} evaluations, {1e3 * SEARCHED:.0f} ms each, loky\n")
-    print("| width | seconds, 1 worker | seconds, 2 workers | speed-up |")
-    print("| --- | --- | --- | --- |")
-    search(2, None)  # processes start
+def searches(seed: int, results: Results) -> None:
+    title = f"A search of {EVALUATIONS} evaluations, {1e3 * SEARCHED:.0f} ms each, loky"
+    results.table(["width", "seconds, 1 worker", "seconds, 2 workers", "speed-up"], title)
+    search(2, None, seed)  # processes start
     for width in (None, 8, 16):
-        (_, alone), (_, both) = search(1, width), search(2, width)
-        print(f"| {width or 'default'} | {alone:.1f} | {both:.1f} | {alone / both:.2f} |", flush=True)
+        (_, alone), (_, both) = search(1, width, seed), search(2, width, seed)
+        results.row(width or "default", digits(alone, 1), digits(both, 1), digits(alone / both, 2))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=installed())
-    engines = parser.parse_args().engines
-    print(f"commit {commit()}, best of {REPEATS} batches\n")
-    print("| ms | engine | workers | evaluations/s | speed-up | efficiency | overhead, ms per evaluation | start, s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    alone = {seconds: measure(1, seconds, N)[1] for seconds, N in SIZES.items()}
-    for name in engines:
+    given = parser.parse_args()
+    results = Results("Workers", given, NOTE)
+    measured = ["evaluations/s", "speed-up", "efficiency, %", "overhead, ms", "start, s"]
+    results.table(["ms", "engine", "workers", *measured])
+    alone = {seconds: measure(1, seconds, N, given.first_seed)[1] for seconds, N in SIZES.items()}
+    for name in given.engines:
         for n in WORKERS if name != "serial" else WORKERS[:1]:
             for seconds, N in SIZES.items():
-                with ENGINES[name](n) as workers:
-                    start, best = measure(workers, seconds, N) if name != "serial" else (0.0, alone[seconds])
+                start, best = 0.0, alone[seconds]
+                if name != "serial":
+                    with ENGINES[name](n) as workers:
+                        start, best = measure(workers, seconds, N, given.first_seed)
                 gain = alone[seconds] / best
                 overhead = 1e3 * (n * best - alone[seconds]) / N
-                print(
-                    f"| {1e3 * seconds:.0f} | {name} | {n} | {N / best:.1f} | {gain:.2f} | {100 * gain / n:.0f} % "
-                    f"| {overhead:.2f} | {start:.1f} |",
-                    flush=True,
-                )
-    searches()
+                gains = [digits(N / best, 1), digits(gain, 2), round(100 * gain / n)]
+                results.row(round(1e3 * seconds), name, n, *gains, digits(overhead, 2), digits(start, 1))
+    searches(given.first_seed, results)
+    results.write()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ version = release = _version("allmodes")
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build", "reproduction", "generated/equation-map.md"]
+exclude_patterns = ["_build", "generated/equation-map.md"]
 suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline"]

@@ -1,13 +1,23 @@
-"""Ctrl-C reaches the tests however they are started; at the end it is said what was not tested."""
+"""Slow tests are marked; Ctrl-C reaches tests however they are started; at the end it is said what was not tested."""
 
 from __future__ import annotations
 
 import signal
 
+import pytest
+
 from browser.chromium import find
+from slow import is_slow
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell in the background, such as of a CI, starts it so
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        name = getattr(item, "originalname", None) or item.name
+        if is_slow(item.path.parent.name, item.path.stem, name):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -49,4 +49,3 @@ def progress_text(driver: Driver, elapsed: float) -> str:
         f"{context.nfev}/{maxfev} evaluations  {driver.modes_found} modes  best {best:.5g}  "
         f"new next: {100 * missing:.0f} %  < {left:.0f} s left"
     )
-

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from allmodes.objective import Needs
 from allmodes.objective.bounds import Box
-from allmodes.storage import stored
 from allmodes.search.searcher import Request
+from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -11,11 +11,11 @@ from allmodes.checks import number, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
-from allmodes.storage import stored
 from allmodes.search.archive import Archive
 from allmodes.search.context import Context
 from allmodes.search.methods import METHODS, make_search
 from allmodes.search.searcher import Strategy
+from allmodes.storage import stored
 
 _DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
 _PERSISTENCE = 0.1  # of a budget that the user sets: a search does not end sooner than that after its last new mode

@@ -15,10 +15,10 @@ from allmodes.objective.frame import Frame
 from allmodes.result import History
 from allmodes.round import Round
 from allmodes.rounds import Rounds
-from allmodes.settings import Settings
-from allmodes.storage import stored
 from allmodes.search.context import Context
 from allmodes.search.searcher import Request, Strategy
+from allmodes.settings import Settings
+from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 

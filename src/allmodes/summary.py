@@ -19,11 +19,11 @@ from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
 from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of
 from allmodes.rounds import Rounds
-from allmodes.settings import Settings
-from allmodes.status import Status
 from allmodes.search.archive import Frozen, precision
 from allmodes.search.context import Context
 from allmodes.search.searcher import Strategy
+from allmodes.settings import Settings
+from allmodes.status import Status
 
 Array = NDArray[np.float64]
 
@@ -195,7 +195,9 @@ def summarise(context: Context, frame: Frame, temperature: float | None, lost: i
     if context.is_global:
         order = order[is_global[order]]
     order = order[[not _is_plateau(context, int(j)) for j in order]]
-    covered = coverage.estimate(archive.space_filling_hits[is_global] if context.is_global else archive.space_filling_hits, lost)
+    covered = coverage.estimate(
+        archive.space_filling_hits[is_global] if context.is_global else archive.space_filling_hits, lost
+    )
     spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
     weights = _weights(context, order, inside)
@@ -270,7 +272,9 @@ def _mixture(
     if not len(order) or context.box.d < context.box.D:
         return None
     archive, scale = context.archive, context.box.scale
-    precisions = np.stack([precision(archive.records[j].hessian, archive.records[j].active) for j in order]) / temperature
+    precisions = (
+        np.stack([precision(archive.records[j].hessian, archive.records[j].active) for j in order]) / temperature
+    )
     factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
     in_user = Factors(factors.C / scale[:, None], factors.A * scale[:, None])
     log_weights = np.log(np.maximum(weights, 1e-300))

@@ -47,7 +47,7 @@ def test_all_documentation_is_run():
     """What is left out has a test of its own or is written by a command."""
     run = {path.relative_to(ROOT / "docs").as_posix() for path in pages.pages()[1:]}
     every = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    left = {name for name in every - run if not name.startswith(("generated/", "reproduction/", "_build/"))}
+    left = {name for name in every - run if not name.startswith(("generated/", "_build/"))}
     assert left <= set(pages.APART)
 
 

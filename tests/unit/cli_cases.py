@@ -4,7 +4,6 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from allmodes import cli
@@ -94,15 +93,6 @@ def stop_at_200(x, number):
 """
 BOUNDS = ["--bounds", "-6:6,-6:6"]
 MINIMA = [-17.4989, 1.46927, 3.69795, 11.8615]
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "clis_model.py").write_text(MODEL)
-    yield tmp_path
-    sys.modules.pop("clis_model", None)
 
 
 def run(*words):

@@ -5,6 +5,7 @@ import sys
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Objective
 from allmodes.nva import (
@@ -21,10 +22,6 @@ from allmodes.nva import (
 from allmodes.nva.mixture import Mixture
 
 drivers = pytest.mark.parametrize("driver", ["numpy", "jax"])
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 GOOD = {

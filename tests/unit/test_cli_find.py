@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_cases import BOUNDS, MINIMA, MODEL, find, place, run, values, written
+from cli_cases import BOUNDS, MINIMA, MODEL, find, run, values, written
 from rich.console import Console
 
 from allmodes import Result, find_maxima, find_minima
@@ -19,7 +19,6 @@ from allmodes.problems.named import named
 from allmodes.progress import Progress, progress_of
 
 pytestmark = pytest.mark.usefixtures("place")
-__all__ = ["place"]
 
 
 class TestFind:

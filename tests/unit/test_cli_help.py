@@ -7,35 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from cli_cases import run
 from click.testing import CliRunner
 
 from allmodes import cli
 
-MODEL = """
-import numpy as np
-
-
-def energy(x):
-    return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2
-"""
-TOML = 'target = "model.py:energy"\nbounds = [[-6, 6], [-6, 6]]\nout = "other"\n'
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "model.py").write_text(MODEL)
-    (tmp_path / "run.toml").write_text(TOML)
-    yield tmp_path
-    sys.modules.pop("model", None)
-
-
-def run(*words):
-    shown = CliRunner().invoke(cli.main, [str(word) for word in words])
-    if shown.exception is not None and not isinstance(shown.exception, SystemExit):
-        raise shown.exception
-    return shown
+pytestmark = pytest.mark.usefixtures("model_place")
 
 
 def examples():
@@ -51,16 +28,16 @@ def examples():
 
 class TestHelp:
     @pytest.mark.parametrize("example", list(examples()))
-    def test_examples_run(self, example, place):
+    def test_examples_run(self, example, model_place):
         if "plot" in example or "report" in example or "resume" in example or "show" in example:
             run("find", "model.py:energy", "--bounds", "-6:6,-6:6", "--out", "run", "--seed", "0")
         if example.startswith("allmodes "):
             shown = run(*shlex.split(example)[1:])
             assert shown.exit_code == 0, shown.output
         else:
-            (place / "allmodes").write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m allmodes.cli "$@"\n')
-            (place / "allmodes").chmod(0o755)
-            path = f"{place}:{os.environ['PATH']}"
+            (model_place / "allmodes").write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m allmodes.cli "$@"\n')
+            (model_place / "allmodes").chmod(0o755)
+            path = f"{model_place}:{os.environ['PATH']}"
             script = f"set -e; {example}; complete -p allmodes"
             done = subprocess.run(
                 ["bash", "-c", script], capture_output=True, text=True, env=os.environ | {"PATH": path}

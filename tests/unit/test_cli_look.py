@@ -8,30 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from cli_cases import run
 
-from allmodes import Result, cli, find_maxima, find_minima
+from allmodes import Result, find_maxima, find_minima
 from allmodes.cli.look import KINDS
 from allmodes.problems.named import NAMED, named
 
-MODEL = """
-import numpy as np
-
-
-def energy(x):
-    return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2
-"""
-TOML = 'target = "model.py:energy"\nbounds = [[-6, 6], [-6, 6]]\nout = "other"\n'
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "model.py").write_text(MODEL)
-    (tmp_path / "run.toml").write_text(TOML)
-    yield tmp_path
-    sys.modules.pop("model", None)
+pytestmark = pytest.mark.usefixtures("model_place")
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +24,6 @@ def annealed():
     return find_maxima(
         f.fun, problem.bounds, jac=f.jac, hess=f.hess, vectorized=True, method="anneal", maxfev=3000, rng=0
     )
-
-
-def run(*words):
-    shown = CliRunner().invoke(cli.main, [str(word) for word in words])
-    if shown.exception is not None and not isinstance(shown.exception, SystemExit):
-        raise shown.exception
-    return shown
 
 
 def told(shown):

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Objective
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation
@@ -11,10 +12,6 @@ from allmodes.objective.autodiff import compiled, compiled_if_jax, traceable
 
 BOTH = GRADIENT | HESSIAN
 POINTS = np.random.default_rng(0).normal(size=(5, 3))
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 def bowl_jac(x):

@@ -6,6 +6,7 @@ import pytest
 from drawn import NASTY, ODD, result
 from matplotlib import cbook
 from matplotlib.figure import Figure
+from PIL import Image
 
 from allmodes import find_minima
 from allmodes.report import canvas
@@ -17,15 +18,25 @@ STILL = [kind for kind in KINDS if kind not in ("weights", "animate")]
 @pytest.mark.parametrize("kind", STILL)
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_results_are_drawn(odd, kind, tmp_path):
-    figure = Figure()
-    getattr(ODD[odd].plot, kind)(ax=figure.add_subplot())
+    figure, modes = Figure(), len(ODD[odd].modes)
+    ax = getattr(ODD[odd].plot, kind)(ax=figure.add_subplot())
     figure.savefig(tmp_path / "plot.png", dpi=40)
+    if modes:
+        assert ax.get_title().startswith(f"{modes} ")
+        assert any(part.has_data() for part in (ax, *ax.child_axes))
+    else:
+        told = ax.get_title() or ax.texts[0].get_text()
+        assert told.startswith(("0 ", "No mode was found.", "Nothing was evaluated."))
+    with Image.open(tmp_path / "plot.png") as picture:
+        assert len(picture.convert("L").getcolors()) > 1  # something is to be seen
 
 
 def test_one_coordinate_is_drawn(tmp_path):
     found = find_minima(lambda x: (x[0] ** 2 - 1) ** 2, [(-2, 2)], rng=0, names=["$x$"])
     for kind in ("landscape", "modes", "convergence", "parallel"):
-        getattr(found.plot, kind)().figure.savefig(tmp_path / "plot.png", dpi=40)
+        ax = getattr(found.plot, kind)()
+        ax.figure.savefig(tmp_path / "plot.png", dpi=40)
+        assert ax.get_title().startswith("2 ")
     with pytest.raises(ValueError, match=r"two free coordinates at least; this result has 1"):
         found.plot.pairs()
 

@@ -8,27 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Status, terminal
 from allmodes.nva import anneal, presets
 from allmodes.nva.engine.progress import ProgressLine
-
-
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(terminal, "time", clock)
-    return clock
 
 
 def line_at(clock, is_shown=True, label="NVA-GM"):
@@ -90,10 +74,6 @@ def test_a_line_that_is_not_asked_for_is_not_shown(clock, capsys):
     line.update(50, 1.0, 1.0)
     line.close()
     assert capsys.readouterr() == ("", "")
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 def short_run(fun=bowl, **changes):

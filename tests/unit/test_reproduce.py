@@ -1,6 +1,8 @@
 """The frame of the experiments: comparing, mapping, writing, the page, the command."""
 
 import json
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from allmodes.reproduce import MODULES, experiment, runner
 from allmodes.reproduce.compare import AGREE, BETTER, DIFFERS, NONE, Number, compare_share, mean_interval
 from allmodes.reproduce.experiment import Context, Experiment, Outcome
 from allmodes.reproduce.runner import How, reproduce, reproduce_all, source, write_page
-from allmodes.reproduce.writing import row, section
+from allmodes.reproduce.writing import facts_of, row, section
 
 
 class TestIntervals:
@@ -126,7 +128,8 @@ class TestWriting:
         text = page.read_text()
         assert "| [toy](#toy) | a toy | 1 | 0 | 0 | 0 |" in text
         assert "(reproduction/toy.png)" in text
-        assert (tmp_path / "reproduction" / "toy.png").exists()
+        written = sorted(path.name for path in (tmp_path / "reproduction").iterdir())
+        assert written == ["toy.csv", "toy.json", "toy.png"]  # the page has the text
 
     def test_keep_does_not_run_again(self, toy, tmp_path):
         reproduce_all(tmp_path, How(), names=["toy"])
@@ -141,7 +144,7 @@ class TestWriting:
         assert "nan" not in row(Number("x", "1", 1.0, np.nan, np.nan, 3, AGREE))
 
     def test_a_section_says_where_in_the_paper(self):
-        assert "`fig:toy`" in section(TOY, Outcome([], [], "text"))
+        assert "`fig:toy`" in section(facts_of(TOY, Outcome([], [], "text")))
 
     def test_missing_packages_are_named_before_anything_runs(self):
         with pytest.raises(ImportError, match=r"toy needs no_such_package.*allmodes\[reproduce\]"):
@@ -149,6 +152,17 @@ class TestWriting:
 
     def test_a_page_without_experiments_is_a_page(self, tmp_path):
         assert write_page(tmp_path).read_text().startswith("# ")
+
+    def test_the_page_of_the_documentation_is_what_its_files_say(self, tmp_path):
+        """`allmodes reproduce all --keep --out docs` writes it anew; it names the versions it was written with."""
+        docs = Path(__file__).parents[2] / "docs"
+        shutil.copytree(docs / "reproduction", tmp_path / "reproduction", ignore=shutil.ignore_patterns("*.png"))
+        shown, written = (
+            re.sub(r" NumPy \S+, SciPy \S+\.\n", "\n", path.read_text(encoding="utf-8"))
+            for path in (docs / "reproduction.md", write_page(tmp_path))
+        )
+        assert shown == written
+        assert {path.suffix for path in (docs / "reproduction").iterdir()} == {".csv", ".json", ".png"}
 
 
 class TestEveryExperiment:

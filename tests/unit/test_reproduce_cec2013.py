@@ -105,8 +105,9 @@ class TestExperiment:
         assert "learning rates end at 0.7 on F1, 0.0037 on F5." in outcome.text  # fewer steps, lower learning rates
         assert "not finite): 0% on F1, 0% on F5." in outcome.text
         assert "{" not in outcome.text
-        paths = write(found, outcome, tmp_path)
-        assert all(path.stat().st_size > 500 for path in paths)
+        write(found, outcome, tmp_path)
+        assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv", ".json", ".md", ".png"]
+        assert all(path.stat().st_size > 500 for path in tmp_path.iterdir())
 
     def test_the_picture_has_a_bar_for_everything(self):
         found, outcome = small([function(5, steps=10)], 1)

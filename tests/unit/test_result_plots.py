@@ -555,10 +555,19 @@ def test_a_real_search_is_drawn(tmp_path):
         return -((x[0] ** 2 - 1) ** 2) - x[1] ** 2
 
     found = find_maxima(fun, [(-2, 2)] * 2, rng=0, method="anneal", maxfev=1200)
-    for kind in ("landscape", "modes", "weights", "convergence", "parallel"):
-        getattr(found.plot, kind)(ax=axes()).figure.savefig(tmp_path / "plot.png", dpi=40)
-    found.plot.pairs(fig=Figure()).figure.savefig(tmp_path / "plot.png", dpi=40)
+    assert len(found.modes) == 2
+    drawn = {kind: getattr(found.plot, kind)(ax=axes()) for kind in ("landscape", "modes", "convergence", "parallel")}
+    drawn["pairs"] = found.plot.pairs(fig=Figure())
+    for ax in drawn.values():
+        ax.figure.savefig(tmp_path / "plot.png", dpi=40)
+        assert ax.get_title().startswith("2 "), "the title says how many were found"
+    weights = found.plot.weights(ax=axes())
+    weights.figure.savefig(tmp_path / "plot.png", dpi=40)
+    _, below = panels(weights)
+    np.testing.assert_array_equal(below.get_lines()[0].get_ydata(), found.trace.temperature[found.trace.runs[0]])
     found.plot.animate(tmp_path / "film.gif", fun, frames=2)
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames == 2
 
 
 def test_a_run_of_the_engine_has_pictures(tmp_path):

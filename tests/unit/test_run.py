@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Status
 from allmodes.nva import Runs, anneal, presets
@@ -18,10 +19,6 @@ def table(lines):
     headings = [i for i, line in enumerate(lines) if line.split() == ["weight", "spread", "mean"]]
     assert len(headings) == 1
     return lines[headings[0] + 1 :]
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 def short_run(d=2, K=3, **changes):

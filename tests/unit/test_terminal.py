@@ -2,25 +2,7 @@
 
 import pytest
 
-from allmodes import terminal
 from allmodes.terminal import Line
-
-
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(terminal, "time", clock)
-    return clock
 
 
 def shown(clock, line, capsys, after, text="so far"):
@@ -53,13 +35,20 @@ def test_it_is_rewritten_five_times_a_second_at_most(clock, capsys):
 
 
 def test_the_text_is_not_made_when_it_is_not_shown(clock):
-    def never(elapsed):
-        raise AssertionError
+    asked = []
 
-    Line(True).show(never)
-    quiet = Line(False)
+    def text(elapsed):
+        asked.append(elapsed)
+        return "so far"
+
+    line, quiet = Line(True), Line(False)
+    line.show(text)  # too early
     clock.now += 100.0
-    quiet.show(never)
+    quiet.show(text)
+    assert asked == []
+    line.show(text)
+    line.show(text)  # too soon after the one before
+    assert asked == [100.0]
 
 
 def test_a_line_that_is_not_wanted_writes_nothing(clock, capsys):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from functions import bowl
 
 from allmodes import Status
 from allmodes.nva import anneal, presets, schedules
@@ -9,10 +10,6 @@ from allmodes.nva.mixture.covariances import Fixed, Isotropic
 
 drivers = pytest.mark.parametrize("driver", ["numpy", "jax"])
 MEANS = np.array([[1.0, 0.5], [-1.0, 0.0]])
-
-
-def bowl(x):
-    return -(x**2).sum()
 
 
 def run_with(driver="numpy", fun=bowl, **changes):

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ import scipy
 from allmodes.reproduce import MODULES, experiment
 from allmodes.reproduce.compare import AGREE, BETTER, DIFFERS
 from allmodes.reproduce.experiment import Context, Experiment, Outcome
-from allmodes.reproduce.writing import write
+from allmodes.reproduce.writing import section, write
 
 PAGE = "reproduction.md"
-FOLDER = "reproduction"  # beside the page: tables and pictures
+FOLDER = "reproduction"  # beside the page: its tables, pictures and numbers
 _ORDER = (AGREE, BETTER, DIFFERS)
 
 
@@ -62,8 +62,10 @@ class How:
     report: Callable[[int, int, str], None] = lambda done, total, text: None
 
 
-def reproduce(name: str, directory: Path, how: How, settings: dict[str, Any] | None = None) -> Outcome:
-    """Run one experiment and write NAME.csv, NAME.png, NAME.md and NAME.json into the directory."""
+def reproduce(
+    name: str, directory: Path, how: How, settings: dict[str, Any] | None = None, *, with_page: bool = True
+) -> Outcome:
+    """Run one experiment and write NAME.csv, NAME.png, NAME.json and, if it is to have a page, NAME.md."""
     wanted = experiment(name)
     check_needs(wanted)
     runs = wanted.runs if how.runs is None else how.runs
@@ -74,10 +76,7 @@ def reproduce(name: str, directory: Path, how: How, settings: dict[str, Any] | N
     options = f" --runs {runs}" if runs != wanted.runs else ""
     options += f" --seed {how.seed}" if how.seed else ""
     made = f"`allmodes reproduce {name}{options}`, {commit}, {_spoken(time.monotonic() - began)}"
-    outcome.text = f"Made by {made}.\n\n{outcome.text.strip()}"
-    write(wanted, outcome, directory)
-    facts = {"name": name, "title": wanted.title, "made": made, "numbers": [asdict(n) for n in outcome.numbers]}
-    (directory / f"{name}.json").write_text(json.dumps(facts, indent=1, default=float) + "\n", encoding="utf-8")
+    write(wanted, outcome, directory, made, with_page=with_page)
     return outcome
 
 
@@ -90,7 +89,7 @@ def reproduce_all(directory: Path, how: How, *, keep: bool = False, names: Seque
         check_needs(experiment(name))
     for name in names:
         if not (keep and (directory / FOLDER / f"{name}.json").exists()):
-            reproduce(name, directory / FOLDER, how)
+            reproduce(name, directory / FOLDER, how, with_page=False)
         page = write_page(directory)
     return page
 
@@ -121,8 +120,7 @@ def write_page(directory: Path) -> Path:
         anchor = f"[{fact['name']}](#{fact['name']})"
         lines.append(f"| {anchor} | {fact['title']} | {' | '.join(cells)} |")
     for fact in facts:
-        text = (folder / f"{fact['name']}.md").read_text(encoding="utf-8")
-        lines += ["", text.replace(f"]({fact['name']}.png)", f"]({FOLDER}/{fact['name']}.png)").rstrip()]
+        lines += ["", section(fact, f"{FOLDER}/").rstrip()]
     page = directory / PAGE
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return page

@@ -155,3 +155,14 @@ def test_matching_a_value_changes_the_model_along_the_step_alone():
     across = np.linalg.svd(s[:, None, :])[2][:, 1:]  # (10, 2, 3), orthogonal to s
     np.testing.assert_allclose(across @ new @ across.mT, across @ H @ across.mT)
     np.testing.assert_allclose(new, new.mT)
+
+
+def test_a_search_that_may_not_move_along_a_direction_steps_across_it():
+    g, H = random_models(6, 4, seed=9)
+    along = np.random.default_rng(10).normal(size=(6, 4))
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    steps = quadratic.step(free_model(*quadratic.across(g, H, along)), np.full(6, 0.3))
+    assert np.linalg.norm(steps, axis=1).min() > 0.01
+    np.testing.assert_allclose(np.einsum("nd,nd->n", steps, along), 0.0, atol=1e-12)
+    freely = quadratic.step(free_model(g, H), np.full(6, 0.3))
+    assert np.abs(np.einsum("nd,nd->n", freely, along)).max() > 0.01, "the control moves along it"

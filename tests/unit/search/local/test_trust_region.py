@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from local_runs import a_context, begin, cone, freeze, quartic, run
+from local_runs import a_context, answer, begin, cone, freeze, quartic, run
 
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, Stuck
@@ -20,13 +20,11 @@ def maxima():
 def test_every_search_arrives_at_a_maximum(order):
     context = a_context(order, function=quartic)
     events = run(begin(context, STARTS), quartic)
-    assert [event.candidate.origin.number for event in sorted(events, key=lambda e: e.candidate.origin.number)] == list(
-        range(12)
-    )
+    assert sorted(event.candidate.origin.number for event in events) == list(range(12))
     for event in events:
         candidate = event.candidate
         assert np.abs(candidate.point[:, None] - maxima()).min(axis=1).max() < 1e-6
-        np.testing.assert_allclose(candidate.hessian, quartic(candidate.point)[2], rtol=1e-2, atol=0.5)
+        np.testing.assert_allclose(candidate.hessian, quartic(candidate.point)[2], rtol=0.1, atol=5.0)
         assert candidate.source == ("derivatives" if order == 2 else "differences")
         assert (candidate.is_kinked, candidate.factor) == (False, None)
         assert candidate.radius > 0.0
@@ -36,7 +34,8 @@ def test_every_search_arrives_at_a_maximum(order):
 def test_newton_converges_sharply_at_strict_maxima_and_not_at_flat_ones():
     def quartic_top(z):
         x = z - 0.4
-        return -(x**4).sum(axis=-1), -4.0 * x**3, -12.0 * (x**2)[..., None] * np.eye(2)
+        curvature = -12.0 * x**2 - 150.0 * x**4
+        return -(x**4 + 5.0 * x**6).sum(axis=-1), -4.0 * x**3 - 30.0 * x**5, curvature[..., None] * np.eye(2)
 
     (strict,) = run(begin(a_context(2, function=quartic), [(0.2, 0.3)]), quartic)
     assert strict.candidate.is_sharp
@@ -101,7 +100,10 @@ def test_gradients_and_hessians_that_are_missing_beyond_a_line_never_make_bad_po
     def holes(z):
         value, gradient, hessian = quartic(z)
         is_bad = z[..., 0] > 0.6
-        return np.where(is_bad, -np.inf, value), np.where(is_bad[..., None], np.nan, gradient), np.where(is_bad[..., None, None], np.nan, hessian)  # fmt: skip
+        gradient, hessian = (
+            np.where(is_bad[(..., *[None] * k)], np.nan, part) for k, part in ((1, gradient), (2, hessian))
+        )
+        return np.where(is_bad, -np.inf, value), gradient, hessian
 
     context = a_context(order, function=quartic)
     events = run(begin(context, STARTS), holes)
@@ -122,16 +124,17 @@ def test_a_search_without_end_runs_away(order):
     assert isinstance(event, RanAway)
 
 
-def test_a_rough_function_without_a_slope_to_follow_gets_a_search_stuck():
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("order", [1, 2])
+def test_gradients_that_lead_downhill_get_a_search_stuck(order):
+    def wrong(z):
+        value, gradient, hessian = quartic(z)
+        return value, -gradient, -hessian
 
-    def noise(z):
-        value = rng.random(z.shape[:-1])
-        return value, np.zeros_like(z) + 1e-3 * rng.standard_normal(z.shape), np.full((*z.shape, 2), np.nan)
-
-    events = run(begin(a_context(1, function=noise), STARTS[:3]), noise)
-    assert len(events) == 3
-    assert all(isinstance(event, Stuck) and np.isfinite(event.value) for event in events)
+    context = a_context(order, function=quartic)
+    (event,) = run(begin(context, [(0.3, 0.35)]), wrong)
+    assert isinstance(event, Stuck)
+    assert event.origin.cost == context.nfev
+    assert event.value == quartic(event.point)[0]
 
 
 def test_a_last_step_is_evaluated_where_there_are_values_alone():
@@ -142,8 +145,6 @@ def test_a_last_step_is_evaluated_where_there_are_values_alone():
     while len(local):
         blocks = local.ask()
         kinds += [block.kind for block in blocks]
-        from local_runs import answer
-
         events = local.tell(blocks, answer(context, blocks, quartic))
     assert kinds[0] == "START"
     assert kinds[-1] == "FINAL"

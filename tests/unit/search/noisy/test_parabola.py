@@ -54,7 +54,7 @@ def fits(sigma, claimed, n=16, trials=400):
 
 def test_the_standard_error_is_right():
     """z-scores have the mean and the variance of Student's t with the degrees of freedom left."""
-    z, freedom = fits(0.3, 0.3, trials=2000), 16 - 6
+    z, freedom = fits(0.3, 0.3, trials=1000), 16 - 6
     assert abs(z.mean()) < 4.0 * z.std() / np.sqrt(len(z))
 
     def off(scores):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from allmodes.storage import pack, unpack
 from allmodes.search.searchers.population.evolution import Evolution, population_size, rates
+from allmodes.storage import pack, unpack
 
 
 def run(evolution, values_of, generations, rng):

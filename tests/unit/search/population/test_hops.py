@@ -1,60 +1,101 @@
 import numpy as np
 
 from allmodes.objective.bounds import Box
-from allmodes.strategy.funnels import APART, Funnels
+from allmodes.search.searchers.population.hops import Hops
+from allmodes.search.searchers.population.tuning import TUNING
+from allmodes.storage import pack, unpack
 
 
 def two_funnels():
-    funnels = Funnels(Box.make([(0, 1), (0, 1)]))
-    funnels.add(np.array([0.2, 0.2]), -1.0)
-    funnels.add(np.array([0.8, 0.8]), -5.0)
-    return funnels
+    hops = Hops(Box.make([(0, 1), (0, 1)]))
+    hops.add(np.array([0.2, 0.2]), -1.0)
+    hops.add(np.array([0.8, 0.8]), -5.0)
+    return hops
+
+
+def values(hops):
+    return [funnel.value for funnel in hops.funnels]
 
 
 def test_only_the_best_of_close_optima_is_kept():
-    funnels = two_funnels()
-    funnels.add(np.array([0.2, 0.2 + APART / 2]), -0.5)
-    funnels.add(np.array([0.2, 0.2]), -2.0)
-    assert funnels.values.tolist() == [-0.5, -5.0]
+    hops = two_funnels()
+    hops.add(np.array([0.2, 0.2 + TUNING.funnel / 2]), -0.5)
+    hops.add(np.array([0.2, 0.2]), -2.0)
+    assert values(hops) == [-0.5, -5.0]
+
+
+def test_the_worst_funnel_goes_when_there_are_too_many():
+    hops = Hops(Box.make([(0, 1), (0, 1)]))
+    for i, (x, y) in enumerate(np.ndindex(12, 12)):
+        hops.add(np.array([x, y]) / 11.0, float(-i))
+    assert values(hops) == [float(-i) for i in range(100)]
 
 
 def test_a_funnel_that_fails_gives_way_to_others():
-    funnels, rng = two_funnels(), np.random.default_rng(0)
-    tickets = [funnels.hop(rng, 0.0)[3] // 2 for _ in range(60)]
-    assert tickets[0] == 0
-    assert set(tickets) == {0, 1}
+    hops, rng = two_funnels(), np.random.default_rng(0)
+    targets = [hops.take(rng, 0.0).target for _ in range(60)]
+    assert targets[0] == -1.0
+    assert set(targets) == {-1.0, -5.0}
+
+
+def test_a_funnel_in_doubt_gives_way_sooner():
+    def hops_before_the_other(is_doubted):
+        hops, rng, count = two_funnels(), np.random.default_rng(0), 0
+        while (start := hops.take(rng, 0.0)).target == -1.0:
+            count += 1
+            if is_doubted:
+                hops.doubt(start.hop)
+        return count
+
+    assert hops_before_the_other(True) < hops_before_the_other(False)
 
 
 def test_thousands_of_failures_do_not_overflow():
-    funnels = two_funnels()
-    funnels.failures += 1e5
-    funnels.hop(np.random.default_rng(0), 0.0)
+    hops = two_funnels()
+    hops.funnels[0].failures = 10**6
+    assert hops.take(np.random.default_rng(0), 0.0).target == -5.0
+
+
+def test_a_funnel_as_good_as_the_best_is_hopped_from():
+    hops = two_funnels()
+    assert hops.take(np.random.default_rng(0), -1.0).target == -1.0
 
 
 def test_a_worse_end_hints_at_the_other_side_and_a_better_one_at_the_same():
-    funnels, rng = two_funnels(), np.random.default_rng(0)
-    ticket = funnels.hop(rng, 0.0)[3]
-    funnels.land(ticket, np.array([0.21, 0.2]), -3.0, 0.0)
-    np.testing.assert_allclose(funnels.hints[0], [-0.01, 0.0], atol=1e-12)
-    point, _, target, ticket = funnels.hop(rng, 0.0)
-    np.testing.assert_allclose(point, [0.19, 0.2], atol=1e-12)
-    assert target == -1.0
-    funnels.land(ticket, point, -0.5, 0.0)
-    np.testing.assert_allclose(funnels.hints[0], [-0.01, 0.0], atol=1e-12)
-    assert funnels.values[0] == -0.5
-    assert funnels.failures[0] == 0
+    hops, rng = two_funnels(), np.random.default_rng(0)
+    start = hops.take(rng, 0.0)
+    hops.land(start.hop, np.array([0.21, 0.2]), -3.0, 0.0)
+    start = hops.take(rng, 0.0)
+    np.testing.assert_allclose(start.point, [0.19, 0.2], atol=1e-12)
+    assert start.target == -1.0
+    hops.land(start.hop, start.point, -0.5, 0.0)
+    assert values(hops) == [-0.5, -5.0]
+    assert hops.funnels[0].failures == 0
+    start = hops.take(rng, 0.0)
+    np.testing.assert_allclose(start.point, [0.18, 0.2], atol=1e-12)
 
 
 def test_a_hop_that_comes_back_makes_longer_steps():
-    funnels = two_funnels()
-    step = funnels.steps[0]
-    funnels.land(0, funnels.points[0].copy(), -1.0, 0.0)
-    assert funnels.steps[0] > step
+    hops = two_funnels()
+    step = hops.funnels[0].step
+    for _ in range(10):
+        hops.land(0, hops.funnels[0].point.copy(), -1.0, 0.0)
+    assert step < hops.funnels[0].step == TUNING.widest
 
 
 def test_funnels_around_a_mode_are_forgotten():
-    funnels = two_funnels()
-    funnels.exclude(np.array([0.2, 0.21]))
-    assert funnels.values.tolist() == [-5.0]
-    funnels.land(0, np.array([0.2, 0.2]), 0.0, 0.0)  # a hop from there ends in silence
-    assert funnels.values.tolist() == [-5.0]
+    hops = two_funnels()
+    start = hops.take(np.random.default_rng(0), 0.0)
+    hops.exclude(np.array([0.2, 0.21]))
+    assert values(hops) == [-5.0]
+    hops.land(start.hop, np.array([0.2, 0.2]), 0.0, 0.0)  # a hop from there ends in silence
+    hops.doubt(start.hop)
+    assert values(hops) == [-5.0]
+    assert hops.funnels[0].failures == 0
+
+
+def test_hops_are_stored():
+    hops = two_funnels()
+    hops.land(hops.take(np.random.default_rng(0), 0.0).hop, np.array([0.21, 0.2]), -3.0, 0.0)
+    starts = [one.take(np.random.default_rng(1), 0.0) for one in (hops, unpack(*pack(hops)))]
+    np.testing.assert_array_equal(starts[0].point, starts[1].point)

@@ -1,149 +1,187 @@
+"""Search by values alone: what is found, what is said, and that verdicts are obeyed."""
+
 import numpy as np
 import pytest
+from population_runs import COST, HIMMELBLAU, add_mode, found, himmelblau, make_context, matches, play, search
 
-from allmodes.objective import Evaluation
-from allmodes.objective.bounds import Box
+from allmodes.search.candidate import POPULATION
+from allmodes.search.events import Arrived, KnownMode, NewMode, Recognised, Rejected
+from allmodes.search.searchers.population.population import Population
+from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack
-from allmodes.strategy.archive import Archive
-from allmodes.strategy.optimality import counted
-from allmodes.strategy.population import Population
-from allmodes.strategy.search import Search
 
-HIMMELBLAU = np.array(
-    [[3.0, 2.0], [-2.805118, 3.131313], [-3.779310, -3.283186], [3.584428, -1.848127]],
-)
+WIDE = ((-6, 6), (-6, 6))
 
 
-def himmelblau(x):
-    return -((x[:, 0] ** 2 + x[:, 1] - 11) ** 2) - (x[:, 0] + x[:, 1] ** 2 - 7) ** 2
+def bowl(x):
+    return -((x - 0.3) ** 2).sum(axis=1)
 
 
-def start(bounds, maxfev, seed=0, periodic=None, **given):
-    box = Box.make(bounds, periodic=periodic)
-    return Population(Search(box, Archive(box), np.random.default_rng(seed), maxfev=maxfev, **given))
-
-
-def run(population, values_of, rounds=10**9):
-    search = population.search
+def first_arrival(population, values_of, rounds=500):
     for _ in range(rounds):
-        if search.nfev >= search.maxfev or population.ending:
-            break
-        points = population.ask().points
-        assert search.box.inside(points).all()
-        search.nfev += len(points)
-        population.tell(Evaluation(values_of(search.box.to_user(points))))
-    return population
-
-
-def found(population):
-    search = population.search
-    return search.box.to_user(search.archive.means[counted(search)])
-
-
-def matches(points, wanted, within):
-    distance = np.linalg.norm(points[:, None] - wanted, axis=2)
-    return len(points) == len(wanted) and (distance.min(axis=0) < within).all()
+        arrived = [event for event in play(population, values_of, 1) if isinstance(event, Arrived)]
+        if arrived:
+            return arrived[0].candidate
+    raise AssertionError("nothing arrived")
 
 
 @pytest.mark.parametrize("is_global", [True, False])
 def test_himmelblau_from_values(is_global):
-    population = run(start([(-6, 6), (-6, 6)], 12_000, is_global=is_global), himmelblau)
-    assert matches(found(population), HIMMELBLAU, 1e-4)
-    assert {mode.kind for mode in population.search.archive.found} == {"optimum"}
-    hessian = population.search.archive.found[0].hessian
-    assert (np.linalg.eigvalsh(hessian) < 0).all()
+    population = search(Population(make_context(WIDE, 12_000, is_global=is_global)), himmelblau)
+    assert matches(found(population), HIMMELBLAU, 1e-3)
 
 
 def test_a_simple_search_ends_by_itself():
-    population = run(start([(-6, 6), (-6, 6)], 10**6, is_global=True), himmelblau)
+    population = search(Population(make_context(WIDE, 10**6, is_global=True)), himmelblau)
     assert "no new mode" in population.ending
-    assert population.search.nfev < 10**5
+    assert population.context.nfev < 10**5
+    assert "pool 4" in population.account
 
 
-def test_the_same_seed_is_the_same_search():
-    runs = [run(start([(-6, 6), (-6, 6)], 5000, seed=3, is_global=True), himmelblau) for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].asked, runs[1].asked)
-    np.testing.assert_array_equal(found(runs[0]), found(runs[1]))
-
-
-def test_a_search_can_be_stored_at_any_point():
-    whole = run(start([(-6, 6), (-6, 6)], 8000, is_global=True), himmelblau)
-    part = run(start([(-6, 6), (-6, 6)], 8000, is_global=True), himmelblau, rounds=30)
-    part = run(unpack(*pack(part)), himmelblau)
+def test_a_search_can_be_stored_between_ask_and_tell():
+    whole = search(Population(make_context(WIDE, 8000, is_global=True)), himmelblau)
+    part = search(Population(make_context(WIDE, 8000, is_global=True)), himmelblau, rounds=60)
+    part = search(unpack(*pack(part)), himmelblau)
     np.testing.assert_array_equal(found(whole), found(part))
+    population = search(Population(make_context(WIDE, 8000)), himmelblau, rounds=30)
+    asked = population.ask(True).points
+    again = unpack(*pack(population))
+    for one in (population, again):
+        from allmodes.objective import Evaluation
+
+        one.tell(Evaluation(himmelblau(one.context.box.to_user(asked))))
+    np.testing.assert_array_equal(population.ask(True).points, again.ask(True).points)
+
+
+def test_a_component_that_has_converged_arrives_once_and_waits():
+    population = Population(make_context())
+    candidate = first_arrival(population, bowl)
+    np.testing.assert_allclose(candidate.point, 0.3, atol=1e-3)
+    assert candidate.origin.member == POPULATION == population.name
+    assert candidate.origin.start == "pool"
+    assert candidate.factor is not None
+    widths = np.linalg.svd(candidate.factor, compute_uv=False)
+    assert widths.min() <= candidate.radius <= widths.max()
+    others = [event for event in play(population, bowl, 30) if isinstance(event, Arrived)]
+    assert candidate.origin.number not in [event.candidate.origin.number for event in others]
+    assert not population.ending
+
+
+def test_a_new_mode_credits_its_arm_and_pays_for_the_verdict():
+    population = Population(make_context())
+    candidate = first_arrival(population, bowl)
+    spent = population.bandit.spent["pool"]
+    mode = add_mode(population.context, candidate.point, candidate.value)
+    population.judged(NewMode(candidate.origin._replace(cost=COST), mode))
+    assert population.bandit.found == {"pool": 1}
+    assert population.bandit.spent["pool"] == spent + COST
+
+
+def test_a_rejected_component_goes_on_until_patience_ends():
+    """Rejected again and again, it arrives again, a limited number of times."""
+    population, arrivals = Population(make_context()), {}
+    for _ in range(400):
+        for event in play(population, bowl, 1):
+            if isinstance(event, Arrived):
+                candidate = event.candidate
+                arrivals[candidate.origin.number] = arrivals.get(candidate.origin.number, 0) + 1
+                population.judged(Rejected(candidate.origin, candidate.point, candidate.value, "a whim"))
+    assert max(arrivals.values()) == TUNING.most_checks + 1
+
+
+def test_a_known_mode_ends_the_component():
+    population = Population(make_context())
+    candidate = first_arrival(population, bowl)
+    mode = add_mode(population.context, candidate.point, candidate.value)
+    before = len(population.components)
+    population.judged(KnownMode(candidate.origin, mode))
+    assert len(population.components) == before - 1
+    assert not population.bandit.found
+
+
+def test_components_on_a_known_hill_are_recognised_and_not_verified():
+    context = make_context()
+    mode = add_mode(context, [0.3, 0.3], 0.0)
+    events = play(Population(context), bowl, 60)
+    recognised = [event for event in events if isinstance(event, Recognised)]
+    assert recognised
+    assert all(event.mode == mode and event.origin.member == POPULATION for event in recognised)
+    assert not any(isinstance(event, Arrived) for event in events)
+    assert context.archive.hits.tolist() == [0]  # whoever routes the events counts
+
+
+def test_local_optima_are_given_up_when_only_the_best_count():
+    def uneven(x):
+        return np.exp(-((x[:, 0] - 2) ** 2) * 4) + 0.5 * np.exp(-((x[:, 0] - 7) ** 2) * 4)
+
+    every = search(Population(make_context([(0, 10)], 8000)), uneven)
+    assert matches(np.sort(found(every), axis=0), np.array([[2.0], [7.0]]), 1e-3)
+    best = search(Population(make_context([(0, 10)], 8000, is_global=True)), uneven)
+    assert matches(found(best), np.array([[2.0]]), 1e-3)
+    assert len(best.context.archive) == 1
+    assert len(best.hops) == 1
 
 
 def test_failures_are_survived():
     def broken(x):
-        values = himmelblau(x)
-        return np.where(x.sum(axis=1) > 2.5, -np.inf, values)  # two of the modes are lost
+        return np.where(x.sum(axis=1) > 2.5, -np.inf, himmelblau(x))  # two of the modes are lost
 
-    population = run(start([(-6, 6), (-6, 6)], 15_000, is_global=True), broken)
-    points = found(population)
-    assert np.linalg.norm(points[:, None] - HIMMELBLAU[[1, 2]], axis=2).min(axis=0).max() < 1e-4
+    points = found(search(Population(make_context(WIDE, 15_000, is_global=True)), broken))
+    assert np.linalg.norm(points[:, None] - HIMMELBLAU[[1, 2]], axis=2).min(axis=0).max() < 1e-3
 
 
 def test_everything_failing_is_survived():
-    population = run(start([(-6, 6), (-6, 6)], 3000), lambda x: np.full(len(x), -np.inf))
-    assert len(population.search.archive) == 0
+    population = search(Population(make_context(WIDE, 3000)), lambda x: np.full(len(x), -np.inf))
+    assert len(population.context.archive) == 0
 
 
-def test_modes_on_a_bound_are_recognised():
-    population = run(start([(0, 1), (0, 1)], 16_000), lambda x: x[:, 0] - (x[:, 1] - 0.3) ** 2)
-    (mode,) = population.search.archive.found
-    assert mode.kind == "boundary"
-    assert mode.active.tolist() == [True, False]
-    assert found(population)[0, 0] == 1.0
-
-
-def test_local_modes_count_when_all_are_wanted():
-    def uneven(x):
-        return np.exp(-((x[:, 0] - 2) ** 2) * 4) + 0.5 * np.exp(-((x[:, 0] - 7) ** 2) * 4)
-
-    every = run(start([(0, 10)], 8000), uneven)
-    assert matches(np.sort(found(every), axis=0), np.array([[2.0], [7.0]]), 1e-3)
-    best = run(start([(0, 10)], 8000, is_global=True), uneven)
-    assert matches(found(best), np.array([[2.0]]), 1e-3)
+def test_components_that_only_fail_make_room():
+    """Single good values in a desert: no generation meets one again."""
+    context = make_context(maxfev=10**6)
+    population = Population(context)
+    starts = np.random.default_rng(0).random((40, 2))
+    population.add_points(starts, np.arange(40.0))
+    play(population, lambda x: np.full(len(x), -np.inf), 100)
+    assert population.components.begun > TUNING.slots
 
 
 def test_periodic_modes_are_found_once():
-    population = run(start([(0, 2 * np.pi)], 8000, periodic=[0]), lambda x: np.cos(x[:, 0]))
+    population = search(Population(make_context([(0, 2 * np.pi)], 8000, periodic=[0])), lambda x: np.cos(x[:, 0]))
     assert len(found(population)) == 1
 
 
 def test_noisy_modes_are_told_apart_by_distance():
     noise = np.random.default_rng(9)
-    population = start([(-6, 6), (-6, 6)], 15_000, noise=1.0)
-    run(population, lambda x: himmelblau(x) + noise.standard_normal(len(x)))
+    population = Population(make_context(WIDE, 15_000, noise=1.0))
+    search(population, lambda x: himmelblau(x) + noise.standard_normal(len(x)))
     distance = np.linalg.norm(found(population)[:, None] - HIMMELBLAU, axis=2)
     assert (distance.min(axis=0) < 0.4).all()
-    assert all(mode.standard_error > 0 for mode in population.search.archive.found)
 
 
-def test_known_points_are_free_starts():
-    population = start([(-6, 6), (-6, 6)], 10_000, is_global=True)
-    box = population.search.box
-    population.add_points(box.to_unit(HIMMELBLAU), himmelblau(HIMMELBLAU))
-    run(population, himmelblau, rounds=90)
+def test_what_is_left_of_a_noisy_search_is_narrow_and_curved():
+    noise = np.random.default_rng(9)
+    population = Population(make_context(WIDE, 15_000, noise=1.0))
+    play(population, lambda x: himmelblau(x) + noise.standard_normal(len(x)), 15)
+    candidates = population.narrow(0.1)
+    assert candidates
+    for candidate in candidates:
+        assert candidate.radius < 0.1
+        assert (np.linalg.eigvalsh(candidate.hessian) < 0).all()
+
+
+def test_points_of_others_are_free_starts():
+    population = Population(make_context(WIDE, 10_000, is_global=True))
+    population.add_points(population.context.box.to_unit(HIMMELBLAU), himmelblau(HIMMELBLAU))
+    search(population, himmelblau, rounds=90)
     assert len(found(population)) == 4
-    assert population.successes > 0
-    assert population.evaluations > 0
-
-
-def test_a_constant_function_ends():
-    population = run(start([(0, 1), (0, 1)], 5000), lambda x: np.zeros(len(x)))
-    assert len(population.search.archive) < 20
 
 
 @pytest.mark.parametrize(("d", "maxfev"), [(1, 6000), (8, 30_000)])
 def test_any_dimension(d, maxfev):
-    population = run(start([(-1, 1)] * d, maxfev, is_global=True), lambda x: -((x - 0.2) ** 2).sum(axis=1))
+    population = search(
+        Population(make_context([(-1, 1)] * d, maxfev, is_global=True)), lambda x: -((x - 0.2) ** 2).sum(axis=1)
+    )
     assert matches(found(population), np.full((1, d), 0.2), 1e-3)
-
-
-def test_many_dimensions_make_progress():
-    population = run(start([(-1, 1)] * 50, 30_000, is_global=True), lambda x: -((x - 0.2) ** 2).sum(axis=1))
-    assert population.bands[0].evolution.best_value.max() > population.pool.values.max() / 20
 
 
 def twin_hills(x):
@@ -152,13 +190,25 @@ def twin_hills(x):
     return np.maximum(1.0 - 100.0 * wide, 1.0 - 3000.0 * narrow)
 
 
-def test_components_go_on_from_where_launches_got_stuck():
+def test_components_go_on_from_where_local_searches_got_stuck():
     """Next to a mode, where nothing else begins for long."""
     counts = []
     for is_told in (False, True):
-        population = start([(0, 1), (0, 1)], 8000, is_global=True)
-        if is_told:
-            stuck = np.array([0.571, 0.501]) + 1e-3 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-            population.strands.add(stuck, twin_hills(stuck))
-        counts.append(len(found(run(population, twin_hills))))
+        population = Population(make_context(maxfev=8000, is_global=True))
+        for offset in ((0, 0), (1, 0), (0, 1), (1, 1)) if is_told else ():
+            point = np.array([0.571, 0.501]) + 1e-3 * np.array(offset)
+            population.add_stuck(point, float(twin_hills(point[None])[0]))
+        counts.append(len(found(search(population, twin_hills))))
     assert counts == [1, 2]
+
+
+def rippled(x):
+    y = x - 0.4
+    return -20 * (y**2).sum(axis=1) - 0.15 * (1 - np.cos(2 * np.pi * y / 0.06)).sum(axis=1)
+
+
+def test_hops_climb_a_rippled_funnel():
+    """Among dozens of ripples the best is found, with hops from the worse ones on the way."""
+    population = search(Population(make_context(maxfev=15_000, is_global=True)), rippled)
+    assert matches(found(population), np.array([[0.4, 0.4]]), 1e-3)
+    assert population.bandit.spent["hop"] > 0

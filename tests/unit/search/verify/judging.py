@@ -35,7 +35,10 @@ def candidate_at(f: Function, point: object, source: str = "differences", **know
     hessian = np.array(
         [
             [
-                f(x + h * (e[i] + e[j])) - f(x + h * (e[i] - e[j])) - f(x - h * (e[i] - e[j])) + f(x - h * (e[i] + e[j]))
+                f(x + h * (e[i] + e[j]))
+                - f(x + h * (e[i] - e[j]))
+                - f(x - h * (e[i] - e[j]))
+                + f(x - h * (e[i] + e[j]))
                 for j in range(d)
             ]
             for i in range(d)

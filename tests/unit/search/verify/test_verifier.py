@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from judging import candidate_at, make_context, verify
+
 from allmodes.search.events import Arrived, Continue, KnownMode, NewMode, Recognised, Rejected
 from allmodes.search.verify.verifier import Verifier
 from allmodes.storage import pack, unpack
-from judging import candidate_at, make_context, verify
 
 
 def bowl(x):

@@ -1,0 +1,72 @@
+"""Write docs/benchmarks.md, one page of all results in `benchmarks/results`.
+
+python benchmarks/page.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from results import FOLDER, HERE, Cell, head, line, made
+
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+_BEGIN = """\
+# Benchmarks
+
+Every table of `benchmarks/`, with the command, the commit and the seeds it was made with; what follows from them is in
+[How it compares](comparison.md), [Large runs](large-runs.md) and [Workers](workers.md). ">" means: not within the
+budget. Files are in `benchmarks/results`, and `python benchmarks/page.py` writes this page from them.
+"""
+# The order of the page; results with other names follow.
+_ORDER = (
+    "all_modes",
+    "all_modes_values",
+    "cec2013",
+    "kinks",
+    "overhead",
+    "overhead_slow",
+    "engine",
+    "memory",
+    "workers",
+)
+
+
+def results(folder: Path = FOLDER) -> dict[str, dict[str, Any]]:
+    """What the files hold, by name, in the order of the page."""
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+    return {name: found[name] for name in (*_ORDER, *sorted(set(found) - set(_ORDER))) if name in found}
+
+
+def section(facts: dict[str, Any]) -> str:
+    """One file as a section of the page."""
+    lines = [f"## {facts['title']}", "", f"{made(facts)}.", ""]
+    lines += [facts["note"], ""] if facts["note"] else []
+    for table in facts["tables"]:
+        lines += [f"**{table['title']}**", ""] if table["title"] else []
+        lines += [*head(table["columns"]), *(line(row) for row in aligned(table["rows"])), ""]
+    return "\n".join(lines)
+
+
+def aligned(rows: list[list[Cell]]) -> list[list[Cell]]:
+    """The rows, numbers of a column with as many digits after the point as the longest of them."""
+    most = [max((_digits(cell) for cell in column), default=0) for column in zip(*rows, strict=True)]
+    return [
+        [f"{cell:.{n}f}" if isinstance(cell, float) else cell for cell, n in zip(row, most, strict=True)]
+        for row in rows
+    ]
+
+
+def _digits(cell: Cell) -> int:
+    return len(repr(cell).partition(".")[2]) if isinstance(cell, float) else 0
+
+
+def text(folder: Path = FOLDER) -> str:
+    """The page."""
+    return "\n".join([_BEGIN, *(section(facts) for facts in results(folder).values())]).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(text(), encoding="utf-8")
+    print(f"written: {PAGE}")

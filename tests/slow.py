@@ -1,0 +1,63 @@
+"""Which tests are slow: `make check-fast` leaves them out, `make test` runs them all.
+
+Whole folders and modules, and single tests by their names. `test_slow.py` fails when a name is not there any more.
+"""
+
+# Processes that are killed, the site, a browser, a pseudo-terminal, many draws.
+FOLDERS = frozenset({"browser", "docs", "faults", "statistical", "terminal"})
+
+# JAX compiles for every case, or the paper's experiments are run; the command is run from beginning to end.
+MODULES = frozenset(
+    {
+        "test_blocks", "test_cli_look", "test_drivers", "test_going_on", "test_nva_m", "test_reproduce_cec2013",
+        "test_reproduce_hapke", "test_reproduce_modes", "test_reproduce_runtime", "test_reproduce_weights",
+    }
+)  # fmt: skip
+
+# Many seeds or problems, processes, or more than about two seconds in all.
+TESTS: dict[str, tuple[str, ...]] = {
+    "test_cec2013": ("test_nothing_is_higher_near_a_maximum_nor_in_the_box",),
+    "test_cli_endings": (
+        "test_a_full_disk", "test_a_reader_that_has_seen_enough", "test_output_that_cannot_be_written",
+    ),
+    "test_cli_find": ("test_is_all_there_is_on_stdout", "test_ways_to_call_a_function"),
+    "test_cli_help": (
+        "test_ctrl_c_while_the_commands_are_imported", "test_examples_run", "test_it_imports_nothing_heavy",
+    ),
+    "test_degenerate_inputs": (
+        "test_a_global_minimum_in_a_kink_is_not_replaced_by_worse_ones", "test_a_saddle_at_a_bound_is_no_minimum",
+        "test_integer_valued", "test_large_and_small_values_by_other_methods", "test_linear",
+        "test_with_a_gradient_populations_join_where_launches_end_nowhere",
+    ),
+    "test_derivatives": ("test_values_gradients_and_hessians",),
+    "test_evaluation_counts": ("test_the_jax_driver_reports_the_same_counts",),
+    "test_extension": ("test_no_copy_is_higher_than_the_box",),
+    "test_families": (
+        "test_draws_lie_strictly_inside_the_domain_and_follow_scipys_distribution",
+        "test_the_fisher_matrix_of_a_beta_component_is_inverted_to_nine_digits",
+    ),
+    "test_finder": ("test_a_search_saved_after_every_round_is_the_same",),
+    "test_finding": (
+        "test_a_budget_is_never_exceeded_and_calls_are_counted", "test_every_method_finds_the_easy_ones",
+        "test_two_processes_change_nothing",
+    ),
+    "test_golden_families": ("test_nva_m",),
+    "test_hapke": (
+        "test_derivatives_agree_with_differences_in_the_whole_closed_box", "test_jax_computes_the_same_in_float64",
+    ),
+    "test_kinks": ("test_a_level_crease_is_one_flat_mode", "test_every_minimum_is_found_once_and_nothing_else"),
+    "test_noisy": ("test_every_mode_is_listed_once_and_nothing_else",),
+    "test_odd_plots": ("test_odd_results_are_drawn",),
+    "test_problems_bed": ("test_every_top_of_a_fine_grid_leads_to_a_listed_mode",),
+    "test_records": ("test_variances_stand_in_for_covariances_in_many_dimensions",),
+    "test_reproduce": ("test_runs_one_and_shows_it", "test_the_number_of_workers_changes_nothing"),
+    "test_result_plots": ("test_matplotlib_is_imported_when_something_is_drawn",),
+    "test_storage": ("test_every_truncation_is_noticed", "test_flipped_bits_are_noticed_or_do_not_matter"),
+    "test_trust_region": ("test_a_step_stays_in_its_radius_and_is_nearly_the_best_there",),
+    "test_workers": ("test_processes_of_the_standard_library", "test_processes_run_any_function"),
+}  # fmt: skip
+
+
+def is_slow(folder: str, module: str, name: str) -> bool:
+    """Whether a test is listed here, by its folder, its module or its name."""
+    return folder in FOLDERS or module in MODULES or name in TESTS.get(module, ())

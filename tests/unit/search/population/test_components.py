@@ -1,0 +1,138 @@
+"""Which components move, are tested, are stopped, have converged."""
+
+import numpy as np
+from population_runs import add_mode, make_context
+
+from allmodes.search.events import Arrived, Recognised
+from allmodes.search.searchers.population.arms import HOP, MIX, POOL, ComponentStart
+from allmodes.search.searchers.population.components import Components
+from allmodes.storage import pack, unpack
+
+
+def run(components, values_of, rounds, radius=0.1):
+    """All that is said and all that ends in some rounds, and the evaluations by arm."""
+    said, ended, spent = [], [], np.zeros(5, int)
+    for _ in range(rounds):
+        points = components.ask()
+        assert components.context.box.inside(points).all()
+        events, ends, costs = components.tell(points, values_of(points), radius)
+        assert sum(costs) == len(points)
+        said, ended, spent = said + events, ended + ends, spent + costs
+    return said, ended, spent
+
+
+def bowl(points):
+    return -((points - 0.4) ** 2).sum(axis=1)
+
+
+def started(point, arm=MIX, context=None, spread=0.02, **given):
+    context = context or make_context()
+    context.observe_level(bowl(np.random.default_rng(0).random((100, 2))))
+    components = Components(context)
+    components.add(ComponentStart(np.array(point), spread, arm, **given))
+    return components
+
+
+def two_hills(points):
+    return np.maximum(bowl(points), -3 * ((points - 0.8) ** 2).sum(axis=1))
+
+
+def test_a_component_converges_and_is_paused():
+    components = started([0.5, 0.5])
+    said, ended, _ = run(components, bowl, 150)
+    (event,) = said
+    assert isinstance(event, Arrived)
+    assert len(components) == 1
+    assert not ended
+    assert len(components.ask()) == 0
+
+
+def test_the_early_test_stops_on_the_same_hill_and_not_on_another():
+    context = make_context()
+    mode = add_mode(context, [0.4, 0.4], 0.0)
+    said, _, _ = run(started([0.55, 0.5], context=context), two_hills, 30)
+    assert [event.mode for event in said if isinstance(event, Recognised)] == [mode]
+    context = make_context()
+    add_mode(context, [0.4, 0.4], 0.0)
+    said, _, _ = run(started([0.75, 0.75], context=context), two_hills, 150)
+    assert [type(event) for event in said] == [Arrived]
+
+
+def test_components_of_the_pool_are_stopped_close_to_a_mode():
+    for radius, arm, is_stopped in ((0.4, POOL, True), (0.1, POOL, False), (0.4, MIX, False)):
+        context = make_context()
+        add_mode(context, [0.6, 0.5], 0.0)
+        components = started([0.5, 0.5], arm, context)
+        said, _, _ = run(components, bowl, 1, radius)
+        assert bool(said) is is_stopped
+        assert len(components) == 1 - is_stopped
+
+
+def test_a_hop_into_a_known_mode_says_which_hop_it_was():
+    context = make_context(is_global=True)
+    add_mode(context, [0.4, 0.4], 0.0)
+    _, ended, _ = run(started([0.41, 0.4], HOP, context, 0.005, target=-1.0, hop=6), bowl, 1)
+    assert [(end.hop, end.is_known) for end in ended] == [(6, True)]
+
+
+def test_a_worse_optimum_ends_without_a_verdict_where_only_the_best_count():
+    context = make_context(is_global=True)
+    add_mode(context, [0.9, 0.1], 1.0)
+    said, ended, _ = run(started([0.5, 0.5], context=context), bowl, 150)
+    assert not said
+    ((point, value, hop, is_known),) = ended
+    np.testing.assert_allclose(point, 0.4, atol=0.02)
+    assert (hop, is_known) == (-1, False)
+    assert value < 0
+
+
+def test_converging_onto_a_known_mode_needs_no_verdict():
+    """Also where the early test says nothing: the function falls between, as one with a spike does."""
+
+    def spiky(points):
+        distance = np.abs(points - 0.4).max(axis=1)
+        return np.where(distance < 1e-4, 1.0 - distance, -1.0 - distance)
+
+    context = make_context()
+    mode = add_mode(context, [0.4, 0.4], 1.0)
+    said, _, _ = run(started([0.4, 0.4], context=context, spread=3e-5), spiky, 200)
+    assert [(type(event), event.mode) for event in said] == [(Recognised, mode)]
+
+
+def test_verdicts_are_by_number_and_strangers_change_nothing():
+    components = started([0.5, 0.5])
+    run(components, bowl, 150)
+    assert components.judged(7, True) is None
+    assert len(components) == 1
+    end = components.judged(0, True)
+    np.testing.assert_allclose(end.point, 0.4, atol=1e-3)
+    assert len(components) == 0
+
+
+def test_a_verdict_may_come_while_points_are_in_flight():
+    """One component has arrived, another moves: rows keep their places until the next points are asked for."""
+    components = started([0.4, 0.4], spread=1e-9)
+    for _ in range(100):
+        points = components.ask()
+        events, *_ = components.tell(points, bowl(points), 0.1)
+        if events:
+            break
+    components.add(ComponentStart(np.array([0.7, 0.7]), 0.01, MIX))
+    points = components.ask()
+    components.judged(0, True)
+    components.tell(points, bowl(points), 0.1)
+    assert len(components) == 1
+    best = points[bowl(points).argmax()]
+    np.testing.assert_array_equal(components.evolution.state.best_point[-1], best)
+    components.ask()
+    np.testing.assert_array_equal(components.evolution.state.best_point, best[None])
+
+
+def test_components_are_stored_between_ask_and_tell():
+    components = started([0.5, 0.5])
+    run(components, bowl, 5)
+    points = components.ask()
+    again = unpack(*pack(components))
+    for one in (components, again):
+        one.tell(points, bowl(points), 0.1)
+    np.testing.assert_array_equal(components.ask(), again.ask())
