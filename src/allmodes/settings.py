@@ -26,7 +26,7 @@ _OPTIONS = {
     "width": "local searches in flight: a whole number, at least that many from the beginning",
     "patience": "local searches without a new mode before the search ends",
     "checkpoint_every": "seconds between two checkpoints",
-    "order": '"fixed", or "completion" to tell local searches as they come: quicker where times differ, never the same twice',
+    "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
 

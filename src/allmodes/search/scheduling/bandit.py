@@ -44,8 +44,10 @@ class Bandit:
         self.found[arm] = self.found.get(arm, 0) + 1
 
     def rate(self, arm: str) -> float:
-        """Successes per evaluation to be expected of an arm."""
-        return (1.0 + self.successes.get(arm, 0.0)) / (self.first_cost + self.costs.get(arm, 0.0))
+        """Successes per evaluation, lately and in all: an arm that has brought nothing for long is judged by both."""
+        lately = (1.0 + self.successes.get(arm, 0.0)) / (self.first_cost + self.costs.get(arm, 0.0))
+        in_all = (1.0 + self.found.get(arm, 0)) / (self.first_cost + self.spent.get(arm, 0))
+        return 0.5 * (lately + in_all)
 
     def best(self, arms: list[str]) -> str:
         """The arm with the best rate, the first of several: for few, large turns, where trying costs much."""

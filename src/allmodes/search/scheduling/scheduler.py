@@ -137,7 +137,12 @@ class Scheduler(Strategy):
 
     @property
     def _lanes(self) -> int:
-        return self.multistart.lanes(self.overlap, len(self.local))
+        return self.multistart.lanes(self.overlap, self._in_flight)
+
+    @property
+    def _in_flight(self) -> int:
+        """Local searches that are running, and candidates that were some until they arrived."""
+        return len(self.local) + self.verifier.asking
 
     @property
     def is_ready(self) -> bool:
@@ -149,7 +154,7 @@ class Scheduler(Strategy):
     def ask(self) -> Request:
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
-            self.local.open(self.multistart.choose(len(self.local)), LOCAL)
+            self.local.open(self.multistart.choose(self._in_flight), LOCAL)
             screened = self.multistart.screening()
             if screened is not None:
                 self.turn = ""

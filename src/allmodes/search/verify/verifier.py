@@ -43,6 +43,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 MACHINE = "verifier"
+_VALUES, _SEARCH = "values", "search"
 
 
 @stored
@@ -55,7 +56,7 @@ class Case:
         origin: where it came from, with what it has cost so far.
         question: what is to be answered next.
         tried: modes that it has been told from.
-        waits: whether the question has been asked: values are in flight, or a local search is.
+        waits: what for: values or a local search that are in flight; empty if the question is to be asked.
         is_paused: whether its search goes on if it is told from the mode it came near.
     """
 
@@ -63,7 +64,7 @@ class Case:
     origin: Origin
     question: Question | None = None
     tried: tuple[int, ...] = ()
-    waits: bool = False
+    waits: str = ""
     is_paused: bool = False
 
 
@@ -87,6 +88,11 @@ class Verifier:
     def __len__(self) -> int:
         return len(self.cases)
 
+    @property
+    def asking(self) -> int:
+        """How many candidates are verified by values, rather than by local searches."""
+        return sum(case.waits != _SEARCH for case in self.cases.values())
+
     # ---- what comes in
 
     def judge(self, event: SearchEvent) -> list[Event]:
@@ -109,11 +115,11 @@ class Verifier:
         if apart < self.context.tolerances.same:
             return self._known(candidate.origin, Optimum(candidate, "unverified"), mode)
         number, self.numbered = self.numbered, self.numbered + 1
-        step: Step
-        if event.rival >= 0:
-            step = Between(Optimum(candidate, "unverified"), event.rival, archive.means[event.rival].copy())
-        else:
-            step = _first_step(self.context, candidate)
+        step = _first_step(self.context, candidate)
+        is_close = candidate.is_kinked and apart < self.context.tolerances.close
+        rival = event.rival if event.rival >= 0 else mode if is_close else -1
+        if rival >= 0:  # a look at what lies between costs little beside what it takes to verify a kink
+            step = Between(Optimum(candidate, "unverified"), rival, archive.means[rival].copy())
         self.cases[str(number)] = Case(candidate, candidate.origin, is_paused=event.rival >= 0)
         return self._go_on(number, step)
 
@@ -124,7 +130,7 @@ class Verifier:
         blocks = []
         for number, case in self.cases.items():
             if not case.waits and case.question is not None:
-                case.waits = True
+                case.waits = _VALUES
                 points = case.question.points(self.context)
                 blocks.append(Block(MACHINE, type(case.question).__name__, np.array([int(number)]), points[None]))
         return blocks
@@ -139,7 +145,7 @@ class Verifier:
 
     def withdraw(self, block: Block) -> None:
         """A block will not be told."""
-        self.cases[str(int(block.rows[0]))].waits = False
+        self.cases[str(int(block.rows[0]))].waits = ""
 
     # ---- from one question to the next
 
@@ -151,13 +157,16 @@ class Verifier:
                 case.tried = (*case.tried, step.mode)
                 if case.is_paused:
                     return self._resume(number, step)
+                if step.optimum.candidate is case.candidate and case.candidate.is_kinked:
+                    step = AroundKink(case.candidate)
+                    break
                 step = step.optimum
             step = self._compare(case, step)
         if isinstance(step, Question):
-            case.question, case.waits = step, False
+            case.question, case.waits = step, ""
             return []
         if isinstance(step, Launch):
-            case.question, case.waits = step.question, True
+            case.question, case.waits = step.question, _SEARCH
             origin = case.origin._replace(start=RETURN, cost=0, question=number)
             return [Continue(origin, *step[1:])]
         del self.cases[str(number)]

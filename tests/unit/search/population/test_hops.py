@@ -38,18 +38,6 @@ def test_a_funnel_that_fails_gives_way_to_others():
     assert set(targets) == {-1.0, -5.0}
 
 
-def test_a_funnel_in_doubt_gives_way_sooner():
-    def hops_before_the_other(is_doubted):
-        hops, rng, count = two_funnels(), np.random.default_rng(0), 0
-        while (start := hops.take(rng, 0.0)).target == -1.0:
-            count += 1
-            if is_doubted:
-                hops.doubt(start.hop)
-        return count
-
-    assert hops_before_the_other(True) < hops_before_the_other(False)
-
-
 def test_thousands_of_failures_do_not_overflow():
     hops = two_funnels()
     hops.funnels[0].failures = 10**6
@@ -89,7 +77,6 @@ def test_funnels_around_a_mode_are_forgotten():
     hops.exclude(np.array([0.2, 0.21]))
     assert values(hops) == [-5.0]
     hops.land(start.hop, np.array([0.2, 0.2]), 0.0, 0.0)  # a hop from there ends in silence
-    hops.doubt(start.hop)
     assert values(hops) == [-5.0]
     assert hops.funnels[0].failures == 0
 

@@ -51,12 +51,11 @@ class Labels(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a component ended, the ticket of the hop that it was (or -1), and whether a known mode is there."""
+    """Where a component ended, and the ticket of the hop that it was, or -1."""
 
     point: Array
     value: float
     hop: int
-    is_known: bool = False
 
 
 @stored
@@ -107,7 +106,10 @@ class Components:
         return np.concatenate([points, between.reshape(-1, context.box.d)])
 
     def tell(self, points: Array, values: Array, radius: float) -> tuple[list[Event], list[End], list[int]]:
-        """Values at the points asked for, with the pool's radius; the last to be returned are evaluations by arm."""
+        """Values at the points asked for, with the pool's radius.
+
+        Returns what is to be said, where components were given up, and the evaluations by arm.
+        """
         evolution, labels = self.evolution, self.labels
         moving, tested = evolution.moving, np.flatnonzero(labels.rival >= 0)
         costs = evolution.size * np.bincount(labels.arm[moving], minlength=len(ARMS))
@@ -117,10 +119,10 @@ class Components:
         events: list[Event] = []
         ends: list[End] = []
         if len(tested):
-            self._finish_tests(tested, values[told:].reshape(-1, len(_LOOKS)), events, ends)
+            self._finish_tests(tested, values[told:].reshape(-1, len(_LOOKS)), events)
         if len(moving):
             counted = self.context.counted
-            moved = self._stop(moving, counted, radius, events, ends) if len(counted) else moving
+            moved = self._stop(moving, counted, radius, events) if len(counted) else moving
             moved = self._arrive(moved, counted, events, ends)
             self._cut(moved, ends)
         return events, ends, costs.tolist()
@@ -146,15 +148,15 @@ class Components:
 
     # ---- what ends a component
 
-    def _finish_tests(self, tested: Indices, values: Array, events: list[Event], ends: list[End]) -> None:
+    def _finish_tests(self, tested: Indices, values: Array, events: list[Event]) -> None:
         """Stop the components on the hill of a known mode, by values (n, 3) between."""
         archive, rivals = self.context.archive, self.labels.rival[tested]
         self.labels.rival[tested] = -1
         lower = np.minimum(self.evolution.state.best_value[tested], archive.values[rivals])
         is_one = compare(lower, values, self.context.tolerances.rounding()) == Relation.ONE
-        self._recognise(tested[is_one], rivals[is_one], events, ends)
+        self._recognise(tested[is_one], rivals[is_one], events)
 
-    def _stop(self, moved: Indices, counted: Indices, radius: float, events: list[Event], ends: list[End]) -> Indices:
+    def _stop(self, moved: Indices, counted: Indices, radius: float, events: list[Event]) -> Indices:
         """Stop components that come close to a mode, and choose those to be tested; returns the others.
 
         Those that start from modes, or next to one, may come as close to it as they like.
@@ -164,7 +166,7 @@ class Components:
         limits = np.zeros(len(ARMS))
         limits[ARMS.index(POOL)], limits[ARMS.index(HOP)] = TUNING.stop_share * radius, TUNING.first_step
         is_stopped = distance < limits[labels.arm[moved]]
-        self._recognise(moved[is_stopped], modes[is_stopped], events, ends)
+        self._recognise(moved[is_stopped], modes[is_stopped], events)
         if context.noise > 0:
             return moved[~is_stopped]
         age = evolution.state.age[moved]
@@ -191,10 +193,12 @@ class Components:
         is_known = distance < same
         least = context.archive.best - context.tolerances.tie if context.is_global else -np.inf
         for i, k in enumerate(arrived.tolist()):
-            if value[k] < least or value[k] == -np.inf:
+            if value[k] == -np.inf:  # nothing but failures
+                self.labels.is_over[k] = True
+            elif value[k] < least:
                 ends.append(self._end(k))
             elif is_known[i]:
-                self._recognise(arrived[i : i + 1], modes[i : i + 1], events, ends)
+                self._recognise(arrived[i : i + 1], modes[i : i + 1], events)
             else:
                 self.labels.is_waiting[k] = True
                 events.append(Arrived(self._candidate(k)))
@@ -226,15 +230,15 @@ class Components:
         is_cut = (gap > context.tolerances.tie) & (gap > np.where(is_below, TUNING.hop_cut, TUNING.cut) * gain)
         ends.extend(self._end(k) for k in moved[is_cut].tolist())
 
-    def _recognise(self, rows: Indices, modes: Indices, events: list[Event], ends: list[End]) -> None:
+    def _recognise(self, rows: Indices, modes: Indices, events: list[Event]) -> None:
         """Components ended in known modes."""
-        ends.extend(self._end(k, is_known=True) for k in rows.tolist())
+        self.labels.is_over[rows] = True
         events.extend(Recognised(self._origin(k), j) for k, j in zip(rows.tolist(), modes.tolist(), strict=True))
 
-    def _end(self, k: int, is_known: bool = False) -> End:
+    def _end(self, k: int) -> End:
         state, labels = self.evolution.state, self.labels
         labels.is_over[k] = True
-        return End(state.best_point[k].copy(), float(state.best_value[k]), int(labels.hop[k]), is_known)
+        return End(state.best_point[k].copy(), float(state.best_value[k]), int(labels.hop[k]))
 
     # ---- what is known of them
 

@@ -63,13 +63,12 @@ class Hops:
 
         funnel = min(self.funnels, key=promise)
         funnel.failures += 1
-        ticket, moved = 2 * funnel.name, funnel.hint
-        if moved is not None:
-            funnel.hint = None
-            ticket, spread = ticket + 1, TUNING.hint_spread * _size(moved)
+        ticket, moved, step = 2 * funnel.name + (funnel.hint is not None), funnel.hint, funnel.step
+        if moved is None:
+            moved = step * rng.standard_normal(self.box.d)
         else:
-            moved = funnel.step * rng.standard_normal(self.box.d)
-            spread = TUNING.hop_spread * funnel.step
+            funnel.hint, step = None, _size(moved)
+        spread = TUNING.hop_spread * step
         return ComponentStart(self.box.reflect(funnel.point + moved), spread, HOP, funnel.value, ticket)
 
     def land(self, ticket: int, point: Array, value: float, best: float) -> None:
@@ -79,8 +78,6 @@ class Hops:
             return
         gain, moved = value - funnel.value, self.box.difference(point, funnel.point)
         if _size(moved) < TUNING.hop_nothing * funnel.step:  # the step was too short to get away
-            if funnel.step == TUNING.widest:  # nowhere else to go
-                funnel.failures += TUNING.hop_known
             funnel.step = min(TUNING.widest, TUNING.hop_growth * funnel.step)
         elif gain > 0:
             funnel.hint = moved  # the same way once more
@@ -91,12 +88,6 @@ class Hops:
             funnel.failures = 0
         if gain > 0:
             funnel.point, funnel.value = point, value
-
-    def doubt(self, ticket: int) -> None:
-        """A hop has ended in a known mode: perhaps its funnel is that mode's. A ticket of -1 is none."""
-        funnel = self._of(ticket)
-        if funnel is not None:
-            funnel.failures += TUNING.hop_known
 
     def add(self, point: Array, value: float) -> None:
         """A component has ended at a local optimum: a new funnel, or a better end of a known one."""

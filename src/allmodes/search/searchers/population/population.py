@@ -150,10 +150,7 @@ class Population(Searcher):
             if cost:
                 self.bandit.charge(arm, cost)
         for end in ends:
-            if end.is_known or end.value == -np.inf:
-                self.hops.doubt(end.hop)
-            else:
-                self._keep(end)
+            self._keep(end)
         return events
 
     def _keep(self, end: End) -> None:
@@ -162,8 +159,8 @@ class Population(Searcher):
         self.pool.exclude(end.point[None])
         apart = context.box.difference(context.archive.means[context.counted], end.point)
         if np.sqrt((apart**2).mean(axis=1)).min(initial=np.inf) <= TUNING.funnel:
-            self.hops.doubt(end.hop)
-        elif end.hop < 0:
+            return
+        if end.hop < 0:
             self.hops.add(end.point, end.value)
         else:
             self.hops.land(end.hop, end.point, end.value, context.archive.best)
@@ -179,7 +176,5 @@ class Population(Searcher):
             self.bandit.succeed(origin.start)
             self.last_success = self.pool.round
             self.hops.exclude(self.context.archive.means[event.mode])
-        if end is not None:
-            self.hops.doubt(end.hop)
-            if is_optimum:
-                self.pool.exclude(end.point[None])
+        if end is not None and is_optimum:
+            self.pool.exclude(end.point[None])

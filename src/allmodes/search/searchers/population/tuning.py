@@ -54,8 +54,6 @@ class Tuning:
     hop_growth: float = constant(1.5, "step", "when a hop came back; its fourth root is the way down when it did not")
     hop_nothing: float = constant(0.02, "step or gap", "a hop that moved or gained less has brought nothing")
     hop_spread: float = constant(0.3, "step", "deviation of a hopping component")
-    hint_spread: float = constant(0.1, "step", "the same where there is a reason to go just there")
-    hop_known: int = constant(4, "failures", "that a hop into a known mode counts for, beside itself")
     impatience: float = constant(1.1, "gap", "a failure makes the gap to the best count for this much more")
 
     # rays from modes, and mixes of them
