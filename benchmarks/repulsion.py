@@ -99,7 +99,7 @@ def hapke_posterior() -> Problem:
     """The first training of the reproduction: log-density of a GLLiM posterior of Hapke's model, 17 modes."""
     path = Path(allmodes.reproduce.__file__).parent / "hapke.toml"
     settings = tomllib.loads(path.read_text())
-    training = train(settings["training"], np.random.default_rng(0))
+    training = train(settings["training"], np.random.default_rng(0).spawn(1)[0])
     density = mixture_objective(*(training.posterior[i] for i in (1, 2, 0)))
     low, high = settings["search"]["box"]
     bounds = np.array([[low, high]] * training.modes.shape[1])

@@ -209,6 +209,13 @@ def test_points_of_others_may_be_starts():
     np.testing.assert_array_equal(annealing.run.mixture.components.mu, [[0.8, 0.7]])
 
 
+def test_known_modes_repel_where_all_are_wanted_and_ends_are_polished():
+    assert make().repels
+    assert not make(is_global=True).repels
+    assert not make(is_polished=False).repels
+    assert make(is_global=True, repels=True).repels
+
+
 def test_numbers_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="num_components is 0"):
         make(num_components=0)

@@ -31,17 +31,25 @@ def test_every_search_arrives_at_a_maximum(order):
     assert sum(event.candidate.origin.cost for event in events) == context.nfev
 
 
-def test_newton_converges_sharply_at_strict_maxima_and_not_at_flat_ones():
-    def quartic_top(z):
+def test_newton_converges_sharply_at_strict_maxima_if_it_has_hessians():
+    """It says nothing about flat maxima: there a step that was lengthened may land on the maximum, and look sharp."""
+    sharp = {}
+    for order in (0, 2):
+        events = run(begin(a_context(order, function=quartic), STARTS), quartic)
+        sharp[order] = sum(event.candidate.is_sharp for event in events)
+    assert sharp[2] == 12
+    assert sharp[0] < 6  # the control: values alone end with a step that is longer than that, but for luck
+
+
+def test_a_flat_maximum_is_reached_although_newton_converges_slowly_there():
+    def flat(z):
         x = z - 0.4
         curvature = -12.0 * x**2 - 150.0 * x**4
         return -(x**4 + 5.0 * x**6).sum(axis=-1), -4.0 * x**3 - 30.0 * x**5, curvature[..., None] * np.eye(2)
 
-    (strict,) = run(begin(a_context(2, function=quartic), [(0.2, 0.3)]), quartic)
-    assert strict.candidate.is_sharp
-    (flat,) = run(begin(a_context(2, function=quartic_top), [(0.2, 0.3)]), quartic_top)
-    assert not flat.candidate.is_sharp
-    assert np.abs(flat.candidate.point - 0.4).max() < 0.02
+    events = run(begin(a_context(2, function=flat), STARTS), flat)
+    assert max(np.abs(event.candidate.point - 0.4).max() for event in events) < 1e-3
+    assert max(event.candidate.origin.cost for event in events) < 25  # two thirds of the way each time: 40 and more
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

@@ -50,7 +50,7 @@ def test_a_component_converges_and_is_paused():
 def test_the_early_test_stops_on_the_same_hill_and_not_on_another():
     context = make_context()
     mode = add_mode(context, [0.4, 0.4], 0.0)
-    said, _, _ = run(started([0.55, 0.5], context=context), two_hills, 30)
+    said, _, _ = run(started([0.55, 0.5], context=context, spread=0.002), two_hills, 6)
     assert [event.mode for event in said if isinstance(event, Recognised)] == [mode]
     context = make_context()
     add_mode(context, [0.4, 0.4], 0.0)

@@ -81,6 +81,17 @@ def test_funnels_around_a_mode_are_forgotten():
     assert hops.funnels[0].failures == 0
 
 
+def test_hops_climb_to_the_best_ripple():
+    """Every hop ends in the nearest of the ripples on a grid, which are the better the closer to (0.6, 0.6)."""
+    hops, rng = Hops(Box.make([(0, 1), (0, 1)])), np.random.default_rng(0)
+    hops.add(np.array([0.1, 0.2]), -1.0)
+    for _ in range(100):
+        start = hops.take(rng, 0.0)
+        end = np.round(start.point, 1)
+        hops.land(start.hop, end, -float(np.abs(end - 0.6).sum()), 0.0)
+    np.testing.assert_allclose(hops.funnels[0].point, [0.6, 0.6])
+
+
 def test_hops_are_stored():
     hops = two_funnels()
     hops.land(hops.take(np.random.default_rng(0), 0.0).hop, np.array([0.21, 0.2]), -3.0, 0.0)

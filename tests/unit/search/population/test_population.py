@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from population_runs import COST, HIMMELBLAU, add_mode, found, himmelblau, make_context, matches, play, search
 
+from allmodes.objective import Evaluation
 from allmodes.search.candidate import POPULATION
 from allmodes.search.events import Arrived, KnownMode, NewMode, Recognised, Rejected
 from allmodes.search.searchers.population.population import Population
@@ -47,8 +48,6 @@ def test_a_search_can_be_stored_between_ask_and_tell():
     asked = population.ask(True).points
     again = unpack(*pack(population))
     for one in (population, again):
-        from allmodes.objective import Evaluation
-
         one.tell(Evaluation(himmelblau(one.context.box.to_user(asked))))
     np.testing.assert_array_equal(population.ask(True).points, again.ask(True).points)
 
@@ -204,13 +203,13 @@ def test_components_go_on_from_where_local_searches_got_stuck():
     assert counts == [1, 2]
 
 
-def rippled(x):
-    y = x - 0.4
-    return -20 * (y**2).sum(axis=1) - 0.15 * (1 - np.cos(2 * np.pi * y / 0.06)).sum(axis=1)
+def shubert(x):
+    """18 global maxima in pairs, among hundreds of local ones."""
+    j = np.arange(1, 6)
+    return -np.prod((j * np.cos((j + 1) * x[:, :, None] + j)).sum(axis=2), axis=1)
 
 
-def test_hops_climb_a_rippled_funnel():
-    """Among dozens of ripples the best is found, with hops from the worse ones on the way."""
-    population = search(Population(make_context(maxfev=15_000, is_global=True)), rippled)
-    assert matches(found(population), np.array([[0.4, 0.4]]), 1e-3)
-    assert population.bandit.spent["hop"] > 0
+def test_hops_lead_from_local_optima_to_the_best():
+    population = search(Population(make_context([(-10, 10)] * 2, 25_000, is_global=True)), shubert)
+    np.testing.assert_allclose(shubert(found(population)), 186.7309, atol=1e-3)
+    assert population.bandit.found["hop"] > 0

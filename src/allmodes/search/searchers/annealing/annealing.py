@@ -37,8 +37,8 @@ class Annealing(Searcher):
         algorithm: what to anneal with; chosen by the derivatives there are if left out.
         num_components, steps: of the first run, and of every run.
         is_polished: whether local searches begin where components end; without, the ends are candidates themselves.
-        repels: whether archived modes repel the components of a run. Ends that are not polished are never repelled:
-            it would move them off their modes.
+        repels: whether archived modes repel the components of a run. If left out they do where all modes are wanted
+            and ends are polished: poor modes would repel from the better ones beside them, and move ends off their modes.
 
     Attributes:
         running: the algorithm of the runs now.
@@ -56,7 +56,7 @@ class Annealing(Searcher):
     num_components: int | None = None
     steps: int | None = None
     is_polished: bool = True
-    repels: bool = True
+    repels: bool | None = None
     running: Algorithm = field(init=False)
     K: int = field(init=False)
     space_filling: SpaceFilling = field(init=False)
@@ -81,6 +81,8 @@ class Annealing(Searcher):
         d = self.context.box.d
         self.running, first = choose(self.algorithm, self.context.order, d)
         self.K = first if self.num_components is None else whole_number("num_components", self.num_components, 1)
+        if self.repels is None:
+            self.repels = self.is_polished and not self.context.is_global
         if self.steps is not None:
             whole_number("steps", self.steps, 1)
         self.space_filling = SpaceFilling(d, int(self.context.rng.integers(2**31)))
@@ -163,7 +165,7 @@ class Annealing(Searcher):
             self.reason = "what is left of the budget is too little for another annealing run"
             return
         self.known, self.best = len(context.counted), context.archive.best
-        self.run = Run.begin(context, self.running, self.runs, steps, self._starts(K), self.repels and self.is_polished)
+        self.run = Run.begin(context, self.running, self.runs, steps, self._starts(K), bool(self.repels))
 
     def _starts(self, K: int) -> Array:
         """K points far from the known modes and from each other; in the first run among the better half."""

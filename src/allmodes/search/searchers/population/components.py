@@ -162,7 +162,7 @@ class Components:
         Those that start from modes, or next to one, may come as close to it as they like.
         """
         evolution, labels, context = self.evolution, self.labels, self.context
-        modes, distance = self._nearest(context.box.reflect(evolution.state.mean[moved]), counted)
+        modes, distance = nearest(context, context.box.reflect(evolution.state.mean[moved]), counted)
         limits = np.zeros(len(ARMS))
         limits[ARMS.index(POOL)], limits[ARMS.index(HOP)] = TUNING.stop_share * radius, TUNING.first_step
         is_stopped = distance < limits[labels.arm[moved]]
@@ -175,7 +175,7 @@ class Components:
         is_tested = ~is_stopped & (is_due | (distance < context.tolerances.same))
         if is_tested.any():
             tested = moved[is_tested]
-            labels.rival[tested], _ = self._nearest(evolution.state.best_point[tested], counted)
+            labels.rival[tested], _ = nearest(context, evolution.state.best_point[tested], counted)
         return moved[~is_stopped & ~is_tested]
 
     def _arrive(self, moved: Indices, counted: Indices, events: list[Event], ends: list[End]) -> Indices:
@@ -186,7 +186,7 @@ class Components:
         arrived = moved[is_converged]
         if not len(arrived):
             return moved
-        modes, distance = self._nearest(self.evolution.state.best_point[arrived], counted)
+        modes, distance = nearest(context, self.evolution.state.best_point[arrived], counted)
         same = np.sqrt(TUNING.converged)
         if context.noise > 0:
             same = np.maximum(same, deviation[arrived] / TUNING.apart)
@@ -260,14 +260,15 @@ class Components:
             radius=float(self.evolution.deviation()[k]), factor=factor,
         )  # fmt: skip
 
-    def _nearest(self, points: Array, counted: Indices) -> tuple[Indices, Array]:
-        """The nearest mode that counts to each point, and its root mean square distance; (-1, inf) without any."""
-        archive = self.context.archive
-        if not len(counted):
-            return np.full(len(points), -1, np.intp), np.full(len(points), np.inf)
-        if len(counted) == len(archive):
-            return archive.nearest(points)
-        apart = self.context.box.difference(points[:, None], archive.means[counted])
-        squared = np.einsum("njd,njd->nj", apart, apart)
-        which = squared.argmin(axis=1)
-        return counted[which], np.sqrt(squared[np.arange(len(points)), which] / self.context.box.d)
+
+def nearest(context: Context, points: Array, counted: Indices) -> tuple[Indices, Array]:
+    """The nearest mode that counts to each point, and its root mean square distance; (-1, inf) without any."""
+    archive, box = context.archive, context.box
+    if not len(counted):
+        return np.full(len(points), -1, np.intp), np.full(len(points), np.inf)
+    if len(counted) == len(archive):
+        return archive.nearest(points)
+    apart = box.difference(points[:, None], archive.means[counted])
+    squared = np.einsum("njd,njd->nj", apart, apart)
+    which = squared.argmin(axis=1)
+    return counted[which], np.sqrt(squared[np.arange(len(points)), which] / box.d)

@@ -18,7 +18,7 @@ from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode,
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.population.arms import ARMS, HOP, MIX, POOL, RAY, STUCK, ComponentStart
-from allmodes.search.searchers.population.components import Components, End
+from allmodes.search.searchers.population.components import Components, End, nearest
 from allmodes.search.searchers.population.hops import Hops
 from allmodes.search.searchers.population.pool import Pool
 from allmodes.search.searchers.population.probes import FEWEST_MODES, Probes
@@ -157,8 +157,7 @@ class Population(Searcher):
         """A local optimum is worth hopping from, unless it belongs to a mode."""
         context = self.context
         self.pool.exclude(end.point[None])
-        apart = context.box.difference(context.archive.means[context.counted], end.point)
-        if np.sqrt((apart**2).mean(axis=1)).min(initial=np.inf) <= TUNING.funnel:
+        if nearest(context, end.point[None], context.counted)[1][0] <= TUNING.funnel:
             return
         if end.hop < 0:
             self.hops.add(end.point, end.value)

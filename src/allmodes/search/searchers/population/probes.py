@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.context import Context
 from allmodes.search.searchers.population.arms import MIX, RAY, ComponentStart
+from allmodes.search.searchers.population.components import nearest
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts import between_modes
 from allmodes.search.verify.same_mode import Relation, compare, points_between
@@ -154,19 +155,17 @@ class Probes:
         return ray if ray.length < _LONGEST_RAY and self.context.box.inside(ray.point) else None
 
     def _test(self, arm: str, point: Array, value: float, length: float = 0.0) -> Valley | ComponentStart | None:
-        """A start is to be told from the nearest mode; of a noisy function single values between say nothing.
+        """A start is to be told from the nearest mode, unless single values between say nothing because of noise.
 
-        A ray tells how far its mode is; other starts are as far from one as they are.
+        A ray has gone this length, which says how wide its component may be; others go by the distance to the mode.
         """
-        context = self.context
-        box, archive, counted = context.box, context.archive, context.counted
+        context, counted = self.context, self.context.counted
         if value == -np.inf or not len(counted):
             return None
-        distances = np.linalg.norm(box.difference(archive.means[counted], point), axis=1)
-        mode = int(counted[distances.argmin()])
-        spread = TUNING.probe_spread * (length or float(distances.min())) / math.sqrt(box.d)
-        start = ComponentStart(point, min(TUNING.widest, spread), arm)
+        modes, distance = nearest(context, point[None], counted)
+        room = length / math.sqrt(context.box.d) or float(distance[0])
+        start = ComponentStart(point, min(TUNING.widest, TUNING.probe_spread * room), arm)
         if context.noise > 0:
             return start
-        lower = min(value, float(archive.values[mode]))
-        return Valley(start, lower, points_between(box, point, archive.means[mode]))
+        mode, height = context.archive.means[modes[0]], float(context.archive.values[modes[0]])
+        return Valley(start, min(value, height), points_between(context.box, point, mode))

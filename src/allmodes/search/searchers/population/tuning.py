@@ -59,7 +59,9 @@ class Tuning:
     # rays from modes, and mixes of them
     ray_stretch: float = constant(1.35, "length", "of a ray from one point to the next: hills are not stepped over")
     ray_learnt: float = constant(0.3, "length", "at which the last ray rose again, where the next one begins")
-    probe_spread: float = constant(0.2, "distance / sqrt(d)", "to the mode, deviation of a component that starts there")
+    probe_spread: float = constant(
+        0.2, "distance", "to the mode (root mean square), deviation of a component that starts there"
+    )
 
 
 TUNING = Tuning()

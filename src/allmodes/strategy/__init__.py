@@ -1,1 +1,0 @@
-"""How modes are searched for: launches, populations, annealing; the archive of what was found."""
