@@ -12,7 +12,7 @@ from allmodes.cli.kinds import Bounds, Derivative, Listed, Noise, Periodic, Poin
 from allmodes.cli.settings import BY_KEY, SETTINGS
 from allmodes.cli.settings_file import read_settings
 from allmodes.finding import find_minima
-from allmodes.strategy.methods import METHODS
+from allmodes.search.methods import METHODS
 
 
 class TestKinds:

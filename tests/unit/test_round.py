@@ -7,7 +7,7 @@ from allmodes.objective import GRADIENT, HESSIAN, VALUE
 from allmodes.objective.bounds import Box
 from allmodes.round import Round, checked_told
 from allmodes.rounds import Rounds
-from allmodes.strategy.strategy import Request
+from allmodes.search.searcher import Request
 
 BOX = Box.make([(0, 10), (-1, 1)])
 UNITS = np.random.default_rng(0).random((5, 2))

@@ -7,7 +7,7 @@ from allmodes.objective import GRADIENT, VALUE
 from allmodes.objective.bounds import Box
 from allmodes.round import Round, checked_told
 from allmodes.rounds import Rounds
-from allmodes.strategy.strategy import Request
+from allmodes.search.searcher import Request
 
 BOX = Box.make([(0, 10)])
 

@@ -256,7 +256,7 @@ class Scheduler(Strategy):
                 start = Start(archive.means[event.mode].copy(), POLISH, TUNING.polish_radius)
                 self.local.open([start], POPULATION)
         if is_own:
-            self.multistart.ended(event, self.local.numbers)
+            self.multistart.ended(event, self.local.numbers if isinstance(event, NewMode) else [])
         elif origin.start != POLISH:
             self.members[origin.member].judged(event)
         if is_own and isinstance(event, Stuck | Rejected):

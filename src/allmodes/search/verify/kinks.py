@@ -12,7 +12,7 @@ from allmodes.search.context import Context
 from allmodes.search.events import Arrived, SearchEvent
 from allmodes.search.geometry import clip, is_held
 from allmodes.search.tolerances import TINY
-from allmodes.search.verify.question import Higher, Launch, NoOptimum, Optimum, Question, Step
+from allmodes.search.verify.question import Elsewhere, Higher, Launch, NoOptimum, Optimum, Question, Step
 from allmodes.search.verify.surroundings import points_around, surroundings
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -125,7 +125,7 @@ class ComesBack(Question):
         is_level = abs(gain) <= tie
         is_back = apart <= (0.5 if is_level else TUNING.back) * self.distance
         if not is_back and gain > tie:
-            return Higher(there.point, TUNING.around, is_kinked=True)
+            return Elsewhere(there)
         if self.looks >= TUNING.most_restarts and not is_back:
             return NoOptimum("searches from beside it end elsewhere")
         if not is_back and (not is_level or not self.is_nearer):  # stuck, or perhaps at another peak of this height

@@ -42,6 +42,12 @@ class Higher(NamedTuple):
     is_kinked: bool = False
 
 
+class Elsewhere(NamedTuple):
+    """A search that was launched from beside a candidate has arrived at a better one, which is verified in its place."""
+
+    candidate: Candidate
+
+
 class Launch(NamedTuple):
     """A question that only a local search from this point can answer; see `events.Continue` for the rest."""
 
@@ -94,4 +100,4 @@ class Question(ABC):
         raise TypeError(f"{type(self).__name__} launches no local search, and was told of {event}.")
 
 
-Step: TypeAlias = Question | Launch | Optimum | NoOptimum | Higher | Same | Different | New
+Step: TypeAlias = Question | Elsewhere | Launch | Optimum | NoOptimum | Higher | Same | Different | New

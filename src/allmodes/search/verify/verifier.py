@@ -27,6 +27,7 @@ from allmodes.search.verify.components import AroundComponent
 from allmodes.search.verify.kinks import AroundKink
 from allmodes.search.verify.question import (
     Different,
+    Elsewhere,
     Higher,
     Launch,
     New,
@@ -174,8 +175,8 @@ class Verifier:
             if step.path is not None:
                 self.level_sets.add(self.context.box.project(step.path), step.mode)
             return self._known(case.origin, step.optimum, step.mode)
-        if isinstance(step, Higher):
-            return [self._send_on(case, step)]
+        if isinstance(step, Higher | Elsewhere):
+            return self._send_on(case, step)
         if isinstance(step, NoOptimum):
             return [self._reject(case, step.reason)]
         assert isinstance(step, New)
@@ -210,11 +211,14 @@ class Verifier:
         origin = case.origin._replace(compared=step.mode)
         return [Continue(origin, candidate.point, TUNING.around, candidate.is_kinked)]
 
-    def _send_on(self, case: Case, step: Higher) -> Event:
-        origin = case.origin
-        if origin.restarts >= TUNING.most_restarts:
-            return self._reject(case, "there was higher ground beside it again and again")
-        return Continue(origin._replace(restarts=origin.restarts + 1), *step)
+    def _send_on(self, case: Case, step: Higher | Elsewhere) -> list[Event]:
+        """A search goes on from higher ground, or has arrived there already."""
+        origin = case.origin._replace(restarts=case.origin.restarts + 1)
+        if origin.restarts > TUNING.most_restarts:
+            return [self._reject(case, "there was higher ground beside it again and again")]
+        if isinstance(step, Elsewhere):
+            return self._begin(Arrived(replace(step.candidate, origin=origin)))
+        return [Continue(origin, *step)]
 
     def _reject(self, case: Case, reason: str) -> Rejected:
         return Rejected(case.origin, case.candidate.point, case.candidate.value, reason)

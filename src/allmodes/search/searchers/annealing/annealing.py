@@ -38,7 +38,7 @@ class Annealing(Searcher):
         num_components, steps: of the first run, and of every run.
         is_polished: whether local searches begin where components end; without, the ends are candidates themselves.
         repels: whether archived modes repel the components of a run. If left out they do where all modes are wanted
-            and ends are polished: poor modes would repel from the better ones beside them, and move ends off their modes.
+            and ends are polished: poor modes would repel from better ones beside them, and move ends off modes.
 
     Attributes:
         running: the algorithm of the runs now.
@@ -161,7 +161,7 @@ class Annealing(Searcher):
         while K > 1 and num_points(K, B) * wanted > left:
             K //= 2
         steps = min(wanted, left // num_points(K, B))
-        if steps < (wanted + 1) // 2:  # a shorter run anneals nothing
+        if steps < (2 * wanted + 4) // 5:  # a shorter run anneals nothing
             self.reason = "what is left of the budget is too little for another annealing run"
             return
         self.known, self.best = len(context.counted), context.archive.best

@@ -56,7 +56,7 @@ class LocalSearch:
     @property
     def numbers(self) -> list[int]:
         """Of the searches that are running, in order; those that others began are counted with its own."""
-        return sorted(int(table.path[k]) for table in self._tables for k in table.rows)
+        return sorted(number for table in self._tables for number in table.path[table.rows].tolist())
 
     def count(self, *kinds: str) -> int:
         """How many of the searches that are running began at starts of these kinds."""

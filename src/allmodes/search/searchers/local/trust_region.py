@@ -50,6 +50,7 @@ class TrustRegion:
         """Begin at a point (d,), in the plane across a direction (d,)."""
         rows = self.open(point[None], radius, [origin], [path])
         self.table.along[rows], self.table.is_confined[rows] = along, True
+        self.table.has_met_kink[rows] = True  # over a kink it would move freely
 
     def open_after_kink(self, points: Array, origins: list[Origin], paths: list[int]) -> None:
         """Searches that have been over a kink go on from points (n, d); they are not handed over again."""

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from allmodes.objective.bounds import Box
-from allmodes.strategy.archive import Archive, Found, precision
+from allmodes.search.archive import Archive, Frozen, precision
 
 SQUARE = Box.make([(0, 1), (0, 1)])
 NOWHERE = np.zeros(2, bool)
 
 
 def found(hessian, active=NOWHERE, kind="optimum"):
-    return Found(np.zeros(len(hessian)), hessian, active, kind, "derivatives", 7)
+    return Frozen(np.zeros(len(hessian)), hessian, active, kind, "derivatives", 7)
 
 
 def curved(rng, d=2):
@@ -68,29 +68,28 @@ def test_a_frozen_mode_is_laplaces_approximation():
     C, A = archive.components.factors
     np.testing.assert_allclose(C[0] @ C[0].T, -H)
     np.testing.assert_allclose(A[0] @ A[0].T, np.linalg.inv(-H))
-    assert archive.hits.tolist() == archive.even_hits.tolist() == archive.picks.tolist() == [0]
+    assert archive.hits.tolist() == archive.space_filling_hits.tolist() == [0]
 
 
-def test_hits_are_counted_evenly_spread_ones_apart():
+def test_hits_from_space_filling_starts_are_counted_apart():
     archive = filled(modes=3)
     archive.hit(1, True)
     archive.hit(1, False)
     archive.hit(2, False)
     assert archive.hits.tolist() == [0, 2, 1]
-    assert archive.even_hits.tolist() == [0, 1, 0]
+    assert archive.space_filling_hits.tolist() == [0, 1, 0]
 
 
 def test_keeping_some_modes_keeps_everything_about_them():
     archive, chosen = filled(modes=4), np.array([True, False, False, True])
     archive.hit(3, True)
-    archive.picks[3] = 5
-    before = (archive.means[chosen].copy(), archive.components.factors.C[chosen].copy(), archive.found[3])
+    before = (archive.means[chosen].copy(), archive.components.factors.C[chosen].copy(), archive.records[3])
     archive.keep(chosen)
     np.testing.assert_array_equal(archive.means, before[0])
     np.testing.assert_array_equal(archive.components.factors.C, before[1])
-    assert archive.found[1] is before[2]
+    assert archive.records[1] is before[2]
     assert archive.values.tolist() == [0.0, 3.0]
-    assert (archive.hits[1], archive.even_hits[1], archive.picks[1]) == (1, 1, 5)
+    assert (archive.hits[1], archive.space_filling_hits[1]) == (1, 1)
 
 
 def test_what_is_known_of_a_mode_can_change():
@@ -98,7 +97,7 @@ def test_what_is_known_of_a_mode_can_change():
     archive.hit(1, True)
     archive.change(1, np.array([0.9, 0.1]), 8.0, found(H, kind="flat"))
     assert archive.means[1].tolist() == [0.9, 0.1]
-    assert (archive.values[1], archive.found[1].kind, archive.hits[1]) == (8.0, "flat", 1)
+    assert (archive.values[1], archive.records[1].kind, archive.hits[1]) == (8.0, "flat", 1)
     C = archive.components.factors.C[1]
     np.testing.assert_allclose(C @ C.T, -H)
 
@@ -112,7 +111,7 @@ def test_whitened_differences_measure_in_each_modes_metric():
     for j in range(len(archive)):
         for n, point in enumerate(points):
             apart = point - archive.means[j]
-            assert (whitened[j, n] ** 2).sum() == pytest.approx(apart @ -archive.found[j].hessian @ apart)
+            assert (whitened[j, n] ** 2).sum() == pytest.approx(apart @ -archive.records[j].hessian @ apart)
 
 
 def test_whitened_at_some_modes_agrees_with_all_of_them():

@@ -12,8 +12,8 @@ from allmodes import ModeFinder, Result, find_maxima, find_minima
 from allmodes.nva import presets
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gaussian
-from allmodes.strategy import records
-from allmodes.strategy.records import FrameRecord, PathRecord
+from allmodes.search import records
+from allmodes.search.records import FrameRecord, PathRecord
 
 BOX = [(-3.0, 3.0), (-2.0, 2.0)]
 
