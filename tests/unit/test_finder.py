@@ -9,6 +9,7 @@ import pytest
 from allmodes import ModeFinder, Status, find_maxima, find_minima
 from allmodes.nva import presets
 from allmodes.progress import progress_text
+from allmodes.search.verify.comparison import LevelPath
 
 BOUNDS = [(-2.0, 2.0), (-1.5, 1.5)]
 QUICK = {"maxfev": 250, "rng": 7}
@@ -611,7 +612,7 @@ def test_a_saved_search_goes_on_exactly(name, rounds, tmp_path):
 
 @pytest.mark.parametrize("name", ["auto", "black-box", "anneal", "launch, hess", "noise"])
 def test_a_search_saved_after_every_round_is_the_same(name, tmp_path):
-    maxfev = 1500 if name == "anneal" else 120  # until launches wait to polish what was annealed
+    maxfev = 1500 if name == "anneal" else 120  # until local searches polish what was annealed
     settings, path = SEARCHES[name] | QUICK | {"maxfev": maxfev}, tmp_path / "search.npz"
     wanted = run(ModeFinder(BOUNDS, **settings)).result
     finder = ModeFinder(BOUNDS, **settings)
@@ -639,7 +640,7 @@ def test_a_search_saved_in_the_middle_of_a_round_goes_on(name, tmp_path):
     assert content(run(loaded).result) == content(wanted)
 
 
-def test_bridges_between_level_points_are_saved(tmp_path):
+def test_level_paths_that_are_looked_for_are_saved(tmp_path):
     """The minima of this function are a circle."""
 
     def tell(finder):
@@ -650,15 +651,15 @@ def test_bridges_between_level_points_are_saved(tmp_path):
 
     settings = {"jac": True, "hess": True, "maxfev": 200, "rng": 1}
     plain, saved = (ModeFinder([(-2, 2), (-2, 2)], **settings) for _ in range(2))
-    bridges = 0
+    paths = 0
     while not plain.stop():
         tell(plain)
         tell(saved)
         saved.save(tmp_path / "a.npz")
         saved = ModeFinder.load(tmp_path / "a.npz")
-        settling = saved._driver.state.strategy.launches.settling
-        bridges += sum(pillar is not None for pillar in settling.pillars)
-    assert bridges
+        cases = saved._driver.state.search.verifier.cases.values()
+        paths += sum(isinstance(case.question, LevelPath) for case in cases)
+    assert paths
     assert content(saved.result) == content(plain.result)
     assert [mode.kind for mode in plain.result.modes] == ["flat"]
 

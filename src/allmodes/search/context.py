@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
+from allmodes.result.records import FrameRecord, PathRecord
 from allmodes.search.archive import Archive
-from allmodes.search.records import FrameRecord, PathRecord
 from allmodes.search.tolerances import Tolerances
 from allmodes.storage import stored
 

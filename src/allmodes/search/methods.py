@@ -67,7 +67,7 @@ def make_search(
     stopping = Stopping(options.get("patience", SCHEDULING.patience), persistence)
     return Scheduler(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context), stopping,
-        members, recruits=(POPULATION, ANNEALING) if method == "auto" else (), polishes=polish,
+        members, may_join=(POPULATION, ANNEALING) if method == "auto" else (), polishes=polish,
         is_exhaustive=is_exhaustive, overlap=overlap,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What a search keeps to be looked at: settings to run it again, where launches went, how annealing went."""
+"""What a search keeps to be looked at: settings to run it again, where local searches went, how annealing went."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from allmodes import ModeFinder, Result, find_maxima, find_minima
 from allmodes.nva import presets
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gaussian
-from allmodes.search import records
-from allmodes.search.records import FrameRecord, PathRecord
+from allmodes.result import records
+from allmodes.result.records import FrameRecord, PathRecord
 
 BOX = [(-3.0, 3.0), (-2.0, 2.0)]
 
@@ -35,21 +35,20 @@ def same(one, other):
             np.testing.assert_array_equal(first, second)
 
 
-def moved(launches, steps, d=2, **changes):
-    """A record of launches, three under way at once, each of so many points; values are numbers of launches."""
-    record = PathRecord(**changes)
-    rng = np.random.default_rng(0)
-    for first in range(0, launches, 3):
-        numbers = record.begin(min(3, launches - first))
-        for _ in range(steps):
-            record.add(numbers, rng.normal(size=(len(numbers), d)), numbers.astype(float))
+def moved(searches, steps, d=2, together=3):
+    """A record of local searches, some in flight together, each of so many points; values are their numbers."""
+    record = PathRecord()
+    for first in range(0, searches, together):
+        numbers = record.begin(min(together, searches - first))
+        for step in range(steps):
+            record.add(numbers, np.sin(numbers[:, None] + step + np.arange(d)), numbers.astype(float))
     return record
 
 
-# ---- launches
+# ---- local searches
 
 
-def test_a_few_launches_are_kept_whole():
+def test_a_few_searches_are_kept_whole():
     record = moved(7, 5)
     numbers, points, values = record.sorted()
     np.testing.assert_array_equal(numbers, np.repeat(np.arange(7), 5))
@@ -57,27 +56,27 @@ def test_a_few_launches_are_kept_whole():
     np.testing.assert_array_equal(values, numbers)
 
 
-@pytest.mark.parametrize(("launches", "steps", "d"), [(3000, 4, 2), (500, 60, 3), (100, 30, 500), (1, 9000, 30)])
-def test_of_many_launches_some_are_kept_spread_evenly(launches, steps, d):
-    record = moved(launches, steps, d)
+@pytest.mark.parametrize(("searches", "steps", "d"), [(3000, 4, 2), (500, 60, 3), (100, 30, 500), (1, 9000, 30)])
+def test_of_many_searches_some_are_kept_spread_evenly(searches, steps, d):
+    record = moved(searches, steps, d)
     numbers, points, _ = record.sorted()
     kept = np.unique(numbers)
     assert len(kept) <= 200
     assert len(points) <= 4000
     assert points.size <= 200_000
     assert points.size + len(record.pending) * 3 * d < 500_000
-    assert len(kept) > min(launches, 200_000 // (steps * d) + 1, 4000 // steps + 1, 200) // 2 - 1
-    np.testing.assert_array_equal(kept, np.arange(0, launches, record.stride)[: len(kept)])
-    if launches > 1:
-        assert (np.bincount(numbers)[kept] == steps).all(), "a launch that is kept is kept whole"
+    assert len(kept) > min(searches, 200_000 // (steps * d) + 1, 4000 // steps + 1, 200) // 2 - 1
+    np.testing.assert_array_equal(kept, np.arange(0, searches, record.stride)[: len(kept)])
+    if searches > 1:
+        assert (np.bincount(numbers)[kept] == steps).all(), "a search that is kept is kept whole"
 
 
-@pytest.mark.parametrize("pending", [1, 3, 50])
-def test_what_is_kept_does_not_depend_on_when_it_was_thinned(monkeypatch, pending):
+@pytest.mark.parametrize("together", [1, 20, 900])
+def test_what_is_kept_does_not_depend_on_how_many_are_in_flight(together):
+    """Paths are thinned once in a while, and those of many at once before they are kept: that must not show."""
     wanted = moved(900, 7).sorted()
-    monkeypatch.setattr(records, "_PENDING", pending)
-    monkeypatch.setattr(records, "_WIDE", pending)
-    for one, other in zip(moved(900, 7).sorted(), wanted, strict=True):
+    assert len(np.unique(wanted[0])) < 200
+    for one, other in zip(moved(900, 7, together=together).sorted(), wanted, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -111,7 +110,7 @@ def test_paths_are_in_the_user_s_coordinates_and_sign(find):
     for number, path in paths.of_launch.items():
         values = paths.values[paths.numbers == number]
         np.testing.assert_array_equal(path, paths.points[paths.numbers == number])
-        assert (np.diff(values) * (1 if find is find_maxima else -1) > -1e-9).all(), "launches go uphill"
+        assert (np.diff(values) * (1 if find is find_maxima else -1) > -1e-9).all(), "searches go uphill"
 
 
 def test_keeping_paths_changes_no_search(monkeypatch):

@@ -13,9 +13,9 @@ from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
-from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.tuning import TUNING
+from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Block, Request, Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
@@ -60,11 +60,11 @@ class Scheduler(Strategy):
         multistart: where local searches begin; `local` runs them, and `verifier` judges where they arrive.
         stopping: when local searches are enough.
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
-        recruits: names of those that may join when the function proves rough or rugged.
+        may_join: names of those that join when the function proves rough or rugged.
         polishes: whether local searches go on from what populations find.
         is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
-        bandit: which member pays.
+        turns: who gets the next turn.
         flights: rounds that are not told, by ticket; `asked`, how many there were.
         turn: whose it is next; empty until that is decided.
     """
@@ -75,63 +75,25 @@ class Scheduler(Strategy):
     verifier: Verifier
     stopping: Stopping = field(default_factory=Stopping)
     members: dict[str, Searcher] = field(default_factory=dict)
-    recruits: tuple[str, ...] = ()
+    may_join: tuple[str, ...] = ()
     polishes: bool = True
     is_exhaustive: bool = False
     overlap: str = "none"
-    bandit: Bandit = field(init=False)
+    turns: Turns = field(init=False)
     flights: dict[str, Flight] = field(default_factory=dict)
     asked: int = 0
     turn: str = ""
 
     def __post_init__(self) -> None:
-        first = TUNING.first_mode_cost * (self.context.box.d + 1)
-        self.bandit = Bandit(first, TUNING.memory * self.context.maxfev)
-
-    # ---- whose turn it is
-
-    @property
-    def is_rough(self) -> bool:
-        """Whether most local searches end nowhere."""
-        counts = self.multistart.counts
-        is_judged = counts.searches >= TUNING.few and not counts.runaways
-        return is_judged and counts.nowhere > TUNING.rough * counts.searches
-
-    @property
-    def is_rugged(self) -> bool:
-        """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
-        context, searches = self.context, self.multistart.counts.searches
-        singles = int((context.archive.hits == 1).sum())
-        is_judged = context.nfev >= TUNING.rugged_after and searches >= 2 * TUNING.few
-        return is_judged and singles > TUNING.rugged * searches
-
-    def _recruit(self) -> None:
-        """Let populations join where local searches end nowhere, and annealing where each finds another trap."""
-        if POPULATION in self.recruits and POPULATION not in self.members and self.is_rough:
-            self.members[POPULATION] = Population(self.context)
-        is_wanted = ANNEALING in self.recruits and ANNEALING not in self.members and self.context.is_global
-        if is_wanted and self.is_rugged:
-            self.members[ANNEALING] = Annealing(self.context)
+        self.turns = Turns(self.context, self.multistart, self.may_join)
 
     def _next_turn(self) -> str:
         """Whose turn it is; decided once, until that member is asked."""
         if not self.turn:
-            self._recruit()
-            self.turn = self._choose()
+            for name in self.turns.recruits(self.members):
+                self.members[name] = Population(self.context) if name == POPULATION else Annealing(self.context)
+            self.turn = self.turns.choose(self.members)
         return self.turn
-
-    def _choose(self) -> str:
-        going = [name for name, member in self.members.items() if not member.ending]
-        if self.multistart.is_passive:
-            return going[0] if going else LOCAL
-        if not going or self.multistart.counts.searches < TUNING.few:
-            return LOCAL
-        spent = self.bandit.spent
-        if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
-            return ANNEALING  # as much as local searches had: what these found says little about broad funnels
-        if self.is_rough:  # what local searches found says little about what is left: turns are even
-            return min([LOCAL, *going], key=lambda name: spent.get(name, 0))
-        return self.bandit.best([LOCAL, *going])
 
     # ---- asking
 
@@ -211,14 +173,14 @@ class Scheduler(Strategy):
         if local_blocks:
             events = self.local.tell(local_blocks, local_told) + events
         if flight.member:
-            self.bandit.charge(flight.member, flight.extra)
+            self.turns.bandit.charge(flight.member, flight.extra)
             rest = Evaluation(*[None if part is None else part[first:] for part in evaluation])
             events += self.members[flight.member].tell(rest)
         self._pass_on(events)
 
     def _tell_screening(self, points: Array, values: Array) -> None:
         self.multistart.tell_screening(points, values)
-        self.bandit.charge(LOCAL, len(values))
+        self.turns.bandit.charge(LOCAL, len(values))
         if POPULATION in self.members:
             self.members[POPULATION].add_points(points, values)
 
@@ -247,11 +209,11 @@ class Scheduler(Strategy):
     def _close(self, origin: Origin, event: Event) -> None:
         """A search is over, or a verdict is passed."""
         context, is_own = self.context, origin.member == LOCAL
-        self.bandit.charge(origin.member, origin.cost)
+        self.turns.bandit.charge(origin.member, origin.cost)
         if isinstance(event, NewMode):
             archive = context.archive
             if not context.is_global or archive.values[event.mode] >= archive.best - context.tolerances.tie:
-                self.bandit.succeed(origin.member)
+                self.turns.bandit.succeed(origin.member)
             if origin.member == POPULATION and self.polishes:
                 start = Start(archive.means[event.mode].copy(), POLISH, TUNING.polish_radius)
                 self.local.open([start], POPULATION)
@@ -281,12 +243,12 @@ class Scheduler(Strategy):
 
     @property
     def account(self) -> str:
-        spent = {name: count for name, count in self.bandit.spent.items() if count}
+        spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
         parts = [self.multistart.account] if self.multistart.counts.searches or not self.members else []
-        parts += [member.account for member in self.members.values()]
+        parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
             parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
-        if self.is_rough and not self.multistart.is_passive:
+        if self.turns.is_rough and not self.multistart.is_passive:
             parts.append("most local searches ended nowhere: the function is rough")
         if ANNEALING in self.members and not self.multistart.is_passive:
             parts.append("nearly every local search found another mode: the function is rugged")
@@ -305,7 +267,7 @@ class Scheduler(Strategy):
             return ""
         if ANNEALING in endings:
             return endings[ANNEALING]
-        return endings[POPULATION] if self.is_rough and POPULATION in endings else enough
+        return endings[POPULATION] if self.turns.is_rough and POPULATION in endings else enough
 
 
 def _part(evaluation: Evaluation, first: int, n: int, each: int) -> Evaluation:

@@ -43,7 +43,7 @@ class Higher(NamedTuple):
 
 
 class Elsewhere(NamedTuple):
-    """A search that was launched from beside a candidate has arrived at a better one, which is verified in its place."""
+    """A search from beside a candidate has arrived at a better one, which is verified in its place."""
 
     candidate: Candidate
 

@@ -10,16 +10,7 @@ from numpy.typing import NDArray
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import RETURN, Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import (
-    Arrived,
-    Continue,
-    Event,
-    KnownMode,
-    NewMode,
-    Recognised,
-    Rejected,
-    SearchEvent,
-)
+from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode, Recognised, Rejected, SearchEvent
 from allmodes.search.geometry import is_held
 from allmodes.search.searcher import Block
 from allmodes.search.verify.comparison import Between, LevelSets
@@ -36,7 +27,7 @@ from allmodes.search.verify.question import (
     Question,
     Same,
     Step,
-)
+)  # fmt: skip
 from allmodes.search.verify.stationarity import examine
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored

@@ -6,7 +6,6 @@ import pytest
 from allmodes import find_minima
 from allmodes.driver import Driver
 from allmodes.finder import ModeFinder
-from allmodes.strategy.lanes import lanes
 
 BOUNDS = [(-5.0, 5.0), (-5.0, 5.0)]
 WIDE = {"width": 8}
@@ -39,17 +38,17 @@ def serial(finder, jac=False):
 
 def in_any_order(finder, seed, jac=False, evaluated=None):
     """Points come back one by one, as if each had taken a random time."""
-    rng, under_way = np.random.default_rng(seed), []
+    rng, in_flight = np.random.default_rng(seed), []
     while finder.is_in_round or not finder.stop():
         for number, points, _ in finder.hand_out():
-            under_way += [(rng.exponential(), number, row, points[row : row + 1]) for row in range(len(points))]
-        under_way.sort(key=lambda each: each[0])
-        _, number, row, point = under_way.pop(0)
+            in_flight += [(rng.exponential(), number, row, points[row : row + 1]) for row in range(len(points))]
+        in_flight.sort(key=lambda each: each[0])
+        _, number, row, point = in_flight.pop(0)
         if evaluated is not None:
             evaluated.append(point[0])
         finder.tell_rows(number, [row], *told(point, jac))
-        under_way = [(time + rng.exponential(), *rest) for time, *rest in under_way]
-    assert not under_way
+        in_flight = [(time + rng.exponential(), *rest) for time, *rest in in_flight]
+    assert not in_flight
     return finder.result
 
 
@@ -63,16 +62,12 @@ def summary(result):
 # ---- how many
 
 
-def test_few_launches_are_asked_about_together_and_many_in_turns():
-    assert [lanes(width) for width in range(300)] == [1] * 8 + [2] * 292
-
-
 def test_rounds_overlap_only_where_the_user_chose_the_width():
     finder = a_finder(options={"patience": 10**9})
     while not finder.stop():
         ((number, points, _),) = finder.hand_out()
         finder.tell_rows(number, np.arange(len(points)), himmelblau(points))
-    assert finder.state.strategy.launches.launches >= 64  # eight at once
+    assert finder.state.search.multistart.counts.searches >= 64  # eight at once
 
 
 @pytest.mark.parametrize(("width", "rounds"), [(2, 1), (7, 1), (8, 2), (40, 2)])
@@ -122,7 +117,7 @@ def test_told_as_they_complete_all_modes_are_found_and_it_is_said():
     assert "order of completion" not in serial(a_finder()).message
 
 
-def test_told_as_they_complete_a_slow_launch_holds_up_nobody():
+def test_told_as_they_complete_a_slow_search_holds_up_nobody():
     finder = a_finder(jac=True, options=WIDE | {"order": "completion"})
     given = finder.hand_out()
     assert [len(points) for _, points, _ in given] == [1] * 8
@@ -150,7 +145,7 @@ def test_the_call_takes_the_order():
     assert summary(result) == expected
 
 
-def test_global_modes_are_screened_for_while_launches_are_under_way():
+def test_global_modes_are_screened_for_while_searches_are_in_flight():
     finder = a_finder(target="global", options={"width": 12}, maxfev=3000)
     assert len(serial(finder).modes) == MODES
     expected = summary(finder.result)
@@ -173,7 +168,7 @@ def test_rounds_in_flight_count_as_rounds(maxiter):
     assert in_any_order(a_finder(maxiter=maxiter), 0).nit == maxiter
 
 
-def test_enough_modes_end_the_search_when_what_is_under_way_is_told():
+def test_enough_modes_end_the_search_when_what_is_in_flight_is_told():
     evaluated = []
     result = in_any_order(a_finder(n_modes=2), 0, evaluated=evaluated)
     assert len(result.modes) >= 2
@@ -193,15 +188,15 @@ def test_a_search_that_is_ended_begins_no_other_round():
     assert finder.result.nfev == 12
 
 
-def test_a_budget_that_grows_goes_on_with_the_launches_of_a_round_that_was_cut():
+def test_a_budget_that_grows_goes_on_with_the_searches_of_a_round_that_was_cut():
     cut = a_finder(maxfev=30)
     serial(cut)
-    cut.state.search.maxfev = 1500
+    cut.state.context.maxfev = 1500
     cut.state.settings = a_finder().state.settings
     cut.state.is_out_of_budget = False
     result = serial(cut)
     assert len(result.modes) == MODES
-    assert not cut.state.strategy.launches.flights
+    assert not cut.state.search.flights
 
 
 # ---- saving
@@ -245,7 +240,7 @@ def test_a_search_saved_with_two_rounds_in_flight_goes_on_exactly(tmp_path, orde
         assert finish(whole) == finish(Driver.load(tmp_path / "saved"))
 
 
-def test_many_launches_at_once_do_not_end_a_search_before_they_are_over():
+def test_many_searches_at_once_do_not_end_a_search_before_they_are_over():
     """The first to be over fall into the mode that was found first: they say nothing about the others."""
 
     def himmelblau(x):

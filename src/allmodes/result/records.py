@@ -13,12 +13,12 @@ from allmodes.nva.mixture.families import Family
 from allmodes.nva.mixture.mixture import log_weights
 from allmodes.storage import stored
 
-_MOST_LAUNCHES = 200  # as many lines as a picture can hold
+_MOST_SEARCHES = 200  # as many lines as a picture can hold
 _MOST_POINTS = 4000
 _MOST_FRAMES = 200  # of annealing: a film of twenty seconds
 _MOST_NUMBERS = 200_000  # in all paths, and in all frames: 2 MB each, whatever the dimension
 _FEWEST_FRAMES = 16  # that should fit; where covariances are too large for that, variances are kept
-_WIDE = 16  # launches in a round from which on dropping most of them at once pays
+_WIDE = 16  # searches in a round from which on dropping most of them at once pays
 _PENDING = 256  # rounds that wait to be thinned: once in a while is cheaper than every time
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ Numbers = NDArray[np.int64]
 @stored
 @dataclass(eq=False)
 class PathRecord:
-    """Points that launches move through, in unit coordinates: all of every launch whose number `stride` divides.
+    """Points that local searches move through, in unit coordinates: all of those whose number `stride` divides.
 
     The stride doubles when there are too many of them, so that those that stay are spread evenly over the search.
     """
@@ -42,7 +42,7 @@ class PathRecord:
     waiting: int = 0
 
     def begin(self, n: int) -> Numbers:
-        """Numbers for n new launches."""
+        """Numbers for n new local searches."""
         self.begun += n
         return np.arange(self.begun - n, self.begun)
 
@@ -66,16 +66,16 @@ class PathRecord:
         numbers, points, values = (np.concatenate(parts) for parts in zip(*old, *self.pending, strict=True))
         most = min(_MOST_POINTS, _MOST_NUMBERS // points.shape[1])
         rows = np.flatnonzero(numbers % self.stride == 0)
-        while self.stride < self.begun and (len(rows) > most or self.begun > self.stride * _MOST_LAUNCHES):
+        while self.stride < self.begun and (len(rows) > most or self.begun > self.stride * _MOST_SEARCHES):
             self.stride *= 2
             rows = rows[numbers[rows] % self.stride == 0]
-        while len(rows) > max(most, 1):  # a single launch that is very long
+        while len(rows) > max(most, 1):  # a single local search that is very long
             rows = rows[::2]
         self.numbers, self.points, self.values = numbers[rows], points[rows], values[rows]
         self.pending, self.waiting = [], 0
 
     def sorted(self) -> tuple[Numbers, Array, Array]:
-        """Numbers, points and values, one launch after the other, without steps that led nowhere."""
+        """Numbers, points and values, one local search after the other, without steps that led nowhere."""
         settled = replace(self)  # what is looked at does not change
         settled._settle()
         if settled.points is None:

@@ -1,0 +1,70 @@
+"""Whose turn it is: the member that pays best, and who may join when the function proves rough or rugged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION
+from allmodes.search.context import Context
+from allmodes.search.scheduling.bandit import Bandit
+from allmodes.search.scheduling.tuning import TUNING
+from allmodes.search.searcher import Searcher
+from allmodes.search.searchers.multistart import Multistart
+from allmodes.storage import stored
+
+
+@stored
+@dataclass
+class Turns:
+    """Decides who begins something new.
+
+    Attributes:
+        multistart: what became of the local searches so far.
+        may_join: names of members that may join.
+        bandit: what each member has brought.
+    """
+
+    context: Context
+    multistart: Multistart
+    may_join: tuple[str, ...]
+    bandit: Bandit = field(init=False)
+
+    def __post_init__(self) -> None:
+        first = TUNING.first_mode_cost * (self.context.box.d + 1)
+        self.bandit = Bandit(first, TUNING.memory * self.context.maxfev)
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether most local searches end at no optimum."""
+        counts = self.multistart.counts
+        is_judged = counts.searches >= TUNING.few and not counts.runaways
+        return is_judged and counts.nowhere > TUNING.rough * counts.searches
+
+    @property
+    def is_rugged(self) -> bool:
+        """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
+        context, searches = self.context, self.multistart.counts.searches
+        singles = int((context.archive.hits == 1).sum())
+        is_judged = context.nfev >= TUNING.rugged_after and searches >= 2 * TUNING.few
+        return is_judged and singles > TUNING.rugged * searches
+
+    def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
+        """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count."""
+        absent = [name for name in self.may_join if name not in members]
+        is_wanted = {POPULATION: self.is_rough, ANNEALING: self.context.is_global and self.is_rugged}
+        return [name for name in absent if is_wanted[name]]
+
+    def choose(self, members: Mapping[str, Searcher]) -> str:
+        """Whose turn it is, among local searches and the members that have something left to try."""
+        going = [name for name, member in members.items() if not member.ending]
+        if self.multistart.is_passive:
+            return going[0] if going else LOCAL
+        if not going or self.multistart.counts.searches < TUNING.few:
+            return LOCAL
+        spent = self.bandit.spent
+        if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
+            return ANNEALING  # as much as local searches had: what these found says little about broad funnels
+        if self.is_rough:  # what local searches found says little about what is left: turns are even
+            return min([LOCAL, *going], key=lambda name: spent.get(name, 0))
+        return self.bandit.best([LOCAL, *going])
