@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import reprlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -53,3 +55,11 @@ def instance(name: str, given: Any, wanted: type, hint: str) -> None:
         article = "an" if wanted.__name__[0] in "AEIOU" else "a"
         found = f"{reprlib.repr(given)} ({type(given).__name__})"
         raise TypeError(f"{name} is {found}; {article} {wanted.__name__} was wanted. {hint}")
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn whoever calls this package from outside that a name is out of date."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "allmodes":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{old} is now {new}; the old name will go in version 0.2.", DeprecationWarning, stacklevel=level)

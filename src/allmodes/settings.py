@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.checks import number, whole_number
+from allmodes.checks import number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
@@ -20,6 +20,7 @@ from allmodes.storage import stored
 _DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
 _PERSISTENCE = 0.1  # of a budget that the user sets: a search does not end sooner than that after its last new mode
 _PERSISTENT = 200  # evaluations for each coordinate and one more, when the user sets no budget
+_FORMER_METHODS = {"launch": "local"}  # still accepted, with a warning
 _MOST_NUMBERS = 1000  # of starts that are written down with the settings
 _OPTIONS = {
     "temperature": "at which the weights of modes are stated, in units of the function",
@@ -75,7 +76,7 @@ def prepare(
     maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
-    box = Box.make(bounds, x0, periodic)
+    box, method = Box.make(bounds, x0, periodic), _method(method)
     if target not in ("all", "global"):
         raise ValueError(f'target is {target!r}; wanted "all" (global and local modes) or "global".')
     is_assembly = isinstance(method, Algorithm)
@@ -106,6 +107,15 @@ def prepare(
     persistence = _PERSISTENT * (box.d + 1) if maxfev is None else int(_PERSISTENCE * settings.maxfev)
     search = make_search(context, method, starts, settings.options, polish, persistence, maxfev is not None)
     return settings, Frame(box, maximise), context, search
+
+
+def _method(method: Any) -> Any:
+    """The method by its name of today."""
+    new = _FORMER_METHODS.get(method) if isinstance(method, str) else None
+    if new is None:
+        return method
+    warn_renamed(f'method="{method}"', f'method="{new}"')
+    return new
 
 
 def _options(options: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _MESSAGES = {
     Status.CONVERGED: ("The means moved less than the tolerance in one step.", ""),
     Status.BUDGET_SPENT: ("The budget of evaluations is spent.", ""),
     Status.STOPPED: ("The callback asked to stop.", ""),
-    Status.NOTHING_NEW: ("Another launch would hardly find anything new.", ""),
+    Status.NOTHING_NEW: ("Another local search would hardly find anything new.", ""),
     Status.ENOUGH_MODES: ("As many modes as were asked for are found.", ""),
     Status.TIME_SPENT: ("The time is spent.", ""),
     Status.RUNNING: ("The search goes on.", ""),

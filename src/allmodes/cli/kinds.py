@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -87,17 +88,18 @@ class Real(Kind):
 
 
 class Word(Kind):
-    """One of a few words."""
+    """One of a few words; `former` maps old ones, still accepted, to those of today."""
 
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
+    def __init__(self, words: tuple[str, ...], former: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.words, self.former = words, former
         self.name = "|".join(words)
         self.wanted = f"one of {', '.join(words)}"
 
     def take(self, value: Any) -> str:
-        if value not in self.words:
+        found = self.former.get(value, value) if isinstance(value, str) else value
+        if found not in self.words:
             raise ValueError
-        return str(value)
+        return str(found)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         from click.shell_completion import CompletionItem

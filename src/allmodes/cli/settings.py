@@ -25,7 +25,7 @@ from allmodes.cli.kinds import (
     a_name,
 )
 
-METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
+METHODS = ("auto", "local", "black-box", "anneal", "multistart")
 _DEFAULT = re.compile(r" \[default.*?\]")
 _TARGET = Text("FILE.py:FUNCTION, MODULE:FUNCTION or the name of a built-in problem", "TARGET")
 
@@ -62,12 +62,12 @@ SETTINGS = (
     Setting("dimension", Whole(1), "Number of coordinates, where --bounds has one pair for all."),
     Setting("maximise", Yes(), "Find maxima instead of minima.", also="maximize"),
     Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target"),
-    Setting("method", Word(METHODS), "How to search. [default: auto]", "method"),
+    Setting("method", Word(METHODS, {"launch": "local"}), "How to search. [default: auto]", "method"),
     Setting("n_modes", Whole(1), "Stop when so many modes are found.", "n_modes", goes_on=True),
     Setting("max_evaluations", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True),
     Setting("max_rounds", Whole(1), "Most rounds of evaluations.", "maxiter", goes_on=True),
     Setting("max_time", Real("a number of seconds above 0"), "Most seconds.", "maxtime", goes_on=True),
-    Setting("patience", Whole(1), "Launches without a new mode before the search ends."),
+    Setting("patience", Whole(1), "Local searches without a new mode before the end."),
     Setting("seed", Whole(0), "Of the random numbers; drawn and told if left out.", "rng"),
     Setting("jac", Derivative(), "Gradient: jax, torch, autograd, 2-point, true, FILE.py:F.", "jac"),
     Setting("hess", Derivative(), "Hessian, likewise.", "hess"),
@@ -76,12 +76,12 @@ SETTINGS = (
     Setting("periodic", Periodic(), "Coordinates that wrap around, from 0, or all.", "periodic"),
     Setting("names", Listed("names separated by commas, one for each coordinate", a_name), "Names of the coordinates.",
             "names"),
-    Setting("x0", Points(), "A point to launch from first; several by repeating it.", "x0", repeats=True),
+    Setting("x0", Points(), "A point to start from first; repeat it for several.", "x0", repeats=True),
     Setting("xtol", Real(), "Accuracy of positions, as a share of the bounds.", "xtol"),
     Setting("temperature", Real(), "Temperature of the weights of modes."),
     Setting("workers", Whole(1, (-1,), "a number of processes, or -1 for one per core"), "Processes; -1: one per core.",
             "workers", goes_on=True),
-    Setting("width", Whole(1), "Launches under way at once, at least: twice the workers."),
+    Setting("width", Whole(1), "Local searches in flight, at least: twice the workers."),
     Setting("order", Word(("fixed", "completion")), "Told in order [default], or as they come: not reproducible."),
     Setting("on_error", Word(("raise", "nan")), "Stop when the function fails [default], or go on.", "on_error",
             goes_on=True),

@@ -25,7 +25,7 @@ from allmodes.search.starts.tuning import TUNING
 from allmodes.search.verify.verifier import Verifier
 
 NOISY_METHODS = ("auto", "black-box")
-METHODS = ("auto", "launch", "black-box", "anneal", "multistart")
+METHODS = ("auto", "local", "black-box", "anneal", "multistart")
 
 
 def make_search(

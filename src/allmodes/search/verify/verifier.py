@@ -104,7 +104,7 @@ class Verifier:
     def _begin(self, event: Arrived) -> list[Event]:
         candidate, archive = event.candidate, self.context.archive
         mode, apart = archive.closest(candidate.point)
-        if apart < self.context.tolerances.same:
+        if apart < self.context.tolerances.same and not self._knows_more(candidate, mode):
             return self._known(candidate.origin, Optimum(candidate, "unverified"), mode)
         number, self.numbered = self.numbered, self.numbered + 1
         step = _first_step(self.context, candidate)
@@ -114,6 +114,11 @@ class Verifier:
             step = Between(Optimum(candidate, "unverified"), rival, archive.means[rival].copy())
         self.cases[str(number)] = Case(candidate, candidate.origin, is_paused=event.rival >= 0)
         return self._go_on(number, step)
+
+    def _knows_more(self, candidate: Candidate, mode: int) -> bool:
+        """Whether derivatives were measured where the curvature of a mode is that of a component."""
+        is_rough = candidate.source == "component" or candidate.is_kinked
+        return self.context.archive.records[mode].source == "component" and not is_rough
 
     # ---- values
 

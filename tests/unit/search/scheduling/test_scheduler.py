@@ -122,7 +122,7 @@ def test_without_derivatives_members_and_local_searches_share_rounds():
 
 
 def test_populations_join_where_local_searches_end_nowhere():
-    scheduler = make_scheduler(make_context(order=1), may_join=(POPULATION,))
+    scheduler = make_scheduler(make_context(), may_join=(POPULATION,))
     play(scheduler, root, 400, until=lambda: POPULATION in scheduler.members)
     assert scheduler.turns.is_rough
     assert POPULATION in scheduler.members
@@ -239,8 +239,8 @@ def test_every_evaluation_is_charged_to_somebody():
 
 
 def test_the_account_says_who_did_what():
-    scheduler = make_scheduler(make_context(), Planned(), stopping=NEVER)
-    began(scheduler)
+    scheduler = began(make_scheduler(make_context(), Planned(), stopping=NEVER))
+    scheduler.turns.bandit.charge(LOCAL, 10_000)
     play(scheduler, bowl, 20)
     searches, spent = scheduler.multistart.counts.searches, scheduler.turns.bandit.spent
     assert scheduler.account == (

@@ -1,0 +1,89 @@
+"""What a function is taken for by what became of the local searches, and who gets the turn then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from planned import Planned, make_context
+
+from allmodes.search.archive import Frozen
+from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION
+from allmodes.search.scheduling.turns import Turns
+from allmodes.search.searchers.multistart import Counts, Multistart
+
+
+def make_turns(counts=None, modes=0, hits=1, may_join=(), **settings):
+    context = make_context(**settings)
+    for place in np.linspace(0.1, 0.9, modes):
+        record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "optimum", "derivatives", 1)
+        context.archive.hit(context.archive.add(np.full(2, place), 0.0, record), times=hits)
+    multistart = Multistart(context, counts=Counts(searches=8) if counts is None else counts)
+    return Turns(context, multistart, may_join)
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_rough"),
+    [
+        (Counts(searches=7, nowhere=7), False),
+        (Counts(searches=8, nowhere=4), False),
+        (Counts(searches=8, nowhere=5), True),
+        (Counts(searches=8, nowhere=8, runaways=1), False),
+    ],
+)
+def test_a_function_is_rough_when_most_local_searches_end_nowhere(counts, is_rough):
+    assert make_turns(counts).is_rough is is_rough
+
+
+@pytest.mark.parametrize(
+    ("modes", "hits", "searches", "nfev", "is_rugged"),
+    [(15, 1, 16, 1000, True), (14, 1, 16, 1000, False), (15, 2, 16, 1000, False), (15, 1, 15, 1000, False),
+     (15, 1, 16, 999, False)],
+)  # fmt: skip
+def test_a_function_is_rugged_when_nearly_every_local_search_finds_another_mode(modes, hits, searches, nfev, is_rugged):
+    turns = make_turns(Counts(searches=searches), modes, hits)
+    turns.context.nfev = nfev
+    assert turns.is_rugged is is_rugged
+
+
+def test_only_those_join_that_may_and_are_not_there():
+    rough = Counts(searches=8, nowhere=8)
+    assert make_turns(rough, may_join=(POPULATION, ANNEALING)).recruits({}) == [POPULATION]
+    assert make_turns(rough, may_join=(POPULATION,)).recruits({POPULATION: Planned()}) == []
+    assert make_turns(rough).recruits({}) == []
+    assert make_turns(may_join=(POPULATION, ANNEALING)).recruits({}) == []
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_annealing_joins_where_only_the_best_modes_count(is_global):
+    turns = make_turns(Counts(searches=16), modes=16, may_join=(POPULATION, ANNEALING), is_global=is_global)
+    turns.context.nfev = 1000
+    assert turns.recruits({}) == ([ANNEALING] if is_global else [])
+
+
+def test_the_better_rate_gets_the_turn_and_local_searches_a_tie():
+    turns, members = make_turns(), {POPULATION: Planned()}
+    assert turns.choose(members) == LOCAL
+    turns.bandit.succeed(POPULATION)
+    assert turns.choose(members) == POPULATION
+    assert turns.choose({POPULATION: Planned(over="done")}) == LOCAL
+    turns.multistart.counts.searches = 7
+    assert turns.choose(members) == LOCAL
+
+
+def test_with_derivatives_annealing_catches_up_with_local_searches_first():
+    members = {ANNEALING: Planned(name=ANNEALING)}
+    for order, expected in ((0, LOCAL), (1, ANNEALING)):
+        turns = make_turns(order=order)
+        turns.bandit.charge(LOCAL, 100)
+        for _ in range(100):
+            turns.bandit.succeed(LOCAL)
+        assert turns.choose(members) == expected
+        turns.bandit.charge(ANNEALING, 100)
+        assert turns.choose(members) == LOCAL
+
+
+def test_a_passive_search_is_its_members():
+    turns = make_turns()
+    turns.multistart.is_passive = True
+    assert turns.choose({POPULATION: Planned()}) == POPULATION
+    assert turns.choose({POPULATION: Planned(over="done")}) == LOCAL
