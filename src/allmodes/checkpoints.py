@@ -1,4 +1,4 @@
-"""Long runs: the search is kept in a file, and what ends a process ends the search in good order."""
+"""Long runs: the search is kept in a file, and signals that end the process end the search in good order."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from allmodes.driver import Driver
 from allmodes.objective.evaluator import Evaluator
 
 EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
-_PIECE = 1.0  # seconds that the points given to this process at once may take: what Ctrl-C can lose
+_PIECE = 1.0  # seconds of work given to this process at once: what Ctrl-C can lose
 _SIDES = ("lower", "upper", "periodic")
 _SAME = ("method", "target", "names", "xtol", "noise", "polish", "x0")  # settings that a search keeps
-_MAY_CHANGE = {"checkpoint_every", "temperature"}  # options that may be others when it goes on
+_MAY_CHANGE = {"checkpoint_every", "temperature"}  # options that may change when it is resumed
 
 
 class Terminated(KeyboardInterrupt):
@@ -84,7 +84,7 @@ class Keeper:
             self.save(driver, evaluator)
 
     def save(self, driver: Driver, evaluator: Evaluator) -> None:
-        """Write the search; that it could not be written is a warning: the run goes on."""
+        """Write the search. If that fails, warn and go on."""
         if self.path is not None:
             driver.count(evaluator)
             self._write(driver)
@@ -95,11 +95,11 @@ class Keeper:
         try:
             driver.save(self.path, keeps_previous=True)
         except OSError as error:
-            if not self.has_warned:  # once for every trouble, not every minute of it
+            if not self.has_warned:  # once for each problem, not once a minute
                 self.has_warned = True
                 warnings.warn(
-                    f"the checkpoint {self.path} could not be written: {error}. The search goes on without; what was "
-                    "written before is still there. Make room or give it another place.",
+                    f"the checkpoint {self.path} could not be written: {error}. The search goes on without it; what was "
+                    "written before is still there. Free some space, or choose another path.",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -108,7 +108,7 @@ class Keeper:
 
 
 def take_over(saved: Driver, asked: Driver, path: Any) -> None:
-    """Give a saved search the budgets that are asked for now; refuse if it was asked for something else."""
+    """Give a saved search the budgets asked for now; refuse if its other settings differ."""
     ours, theirs = saved.state, asked.state
     for name in _SAME:
         found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
@@ -134,9 +134,9 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
 
 
 class Pace:
-    """How many points this process evaluates before it looks up: about a second's work, so that little can be lost.
+    """How many points this process evaluates at a time: about a second's work, so that little can be lost.
 
-    Only for functions of one point: one that takes a batch may round differently in batches of other sizes.
+    Only for functions of one point: a vectorized one may round differently in batches of another size.
 
     Args:
         seconds: that a piece may take; None for whole rounds.
@@ -154,10 +154,10 @@ class Pace:
 
 
 class Signals:
-    """Lets Ctrl-C, and SIGTERM if wanted, through only where the search is whole: while the user's functions run.
+    """Lets Ctrl-C, and SIGTERM if wanted, through only while the user's functions run, when the search is consistent.
 
-    In between they wait: a search that is interrupted in the middle of a change could not go on exactly. Handlers are
-    set in the main thread alone and put back at the end; a handler of the user is called then.
+    Otherwise they wait: a search interrupted in the middle of a change could not go on exactly. Handlers are set in the
+    main thread only and restored at the end; the user's own handler is called then.
 
     Args:
         takes_sigterm: whether SIGTERM ends the search.
@@ -169,7 +169,7 @@ class Signals:
         self.received: int | None = None
         self.was_raised = False
         self.is_open = False
-        self.is_whole = False  # whether the exception that ends the search came while the search was whole
+        self.is_whole = False  # whether the exception that ends the search came while the search was consistent
 
     def __enter__(self) -> Signals:
         if threading.current_thread() is threading.main_thread():
@@ -182,7 +182,7 @@ class Signals:
         return self
 
     def restore(self) -> None:
-        """Put the handlers back."""
+        """Restore the handlers."""
         for number, previous in self.previous.items():
             signal.signal(number, previous)
 
@@ -208,7 +208,7 @@ class Signals:
         raise Terminated if self.received == signal.SIGTERM else KeyboardInterrupt
 
     def check(self) -> None:
-        """Raise what has come in between."""
+        """Raise what has come in the meantime."""
         self.during(bool)
 
     def during(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -225,7 +225,7 @@ class Signals:
             self.is_open = False
 
 
-_active: list[Signals] = []  # of searches under way in the main thread, the outermost first
+_active: list[Signals] = []  # of searches running in the main thread, outermost first
 _mask = threading.local()
 
 
@@ -235,7 +235,7 @@ def _before_fork() -> None:
 
 
 def _after_fork_in_parent() -> None:
-    """Let them through. What came in between is raised when the user's function is done: here it would be lost."""
+    """Let them through. What came meanwhile is raised when the user's function is done: here it would be lost."""
     if _mask.old is not None:
         opened = [signals for signals in _active if signals.is_open]
         for signals in opened:
@@ -258,7 +258,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _is_replaceable(number: int, handler: Any) -> bool:
-    """For SIGINT Python's own handler, or the one of a search around this one; for SIGTERM all but none and ignored."""
+    """For SIGINT Python's own handler or that of an enclosing search; for SIGTERM any that is set and not ignored."""
     if isinstance(getattr(handler, "__self__", None), Signals):
         return True
     if number == signal.SIGINT:

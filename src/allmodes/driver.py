@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 _KIND = "mode finder"
 _AT_ONCE = ("maxfev", "maxtime", "stopped")  # reasons that do not wait for points in flight
-_ALL_FAILED = 100  # failures, for each coordinate and one more, without a single value before a search gives up
+_ALL_FAILED = 100  # times (d + 1) failures without a single value before a search gives up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,31 +67,31 @@ class Task:
 
 
 class Driver:
-    """Moves a search forward: asks the search for rounds, hands them out, and passes on what is told.
+    """Moves a search forward: asks it for rounds, hands them out, and passes on what is told.
 
     Args:
         state: the search, new or as it was saved.
 
     Attributes:
-        cost_per_hessian: evaluations of the function that a point with Hessian costs.
+        cost_per_hessian: evaluations of the function that a point with a Hessian costs.
     """
 
     def __init__(self, state: FinderState) -> None:
         self.state = state
         self.cost_per_hessian = 1
         self._begun = time.monotonic()
-        self._earlier = state.tally  # what evaluators of other processes have called
+        self._earlier = state.tally  # what evaluators in other processes have called
 
     # ---- asking and telling
 
     def ask(self, n: int | None = None) -> Array:
-        """Points (m, D), at most n of them, not handed out yet; those not told yet when no others are left."""
+        """Points (m, D), at most n, not yet handed out; when none are left, those not yet told."""
         self._refill()
         points = self.state.rounds.hand_out(n, not self._is_cut)
         return points if len(points) else np.zeros((0, self.state.frame.box.D))
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
-        """What came of points in any order, checked; points that were not asked for are welcome."""
+        """Results at points in any order, checked; points that were not asked for are welcome."""
         box = self.state.frame.box
         told = checked_told(box, x, values, gradients, hessians)
         if len(told[0]):
@@ -102,12 +102,12 @@ class Driver:
         self._pass_on()
 
     def tell_round(self, value: Array, gradient: Any = None, hessian: Any = None, rows: Any = None) -> None:
-        """What came of the points that `ask` gave last, in order, or of some rows of them; not checked."""
+        """Results at the points that `ask` gave last, in order, or at some of their rows; not checked."""
         self.state.rounds.fill(value, gradient, hessian, rows)
         self._pass_on()
 
     def hand_out(self) -> list[tuple[int, Array, Needs]]:
-        """Every round in flight that was not handed out yet: its number, points (m, D), derivatives wanted there.
+        """Every round in flight not yet handed out: its number, points (m, D), and the derivatives wanted there.
 
         Several may be in flight at once; their points may be told in any order and in part, by `tell_rows`.
         """
@@ -115,17 +115,17 @@ class Driver:
         return self.state.rounds.hand_out_rounds(not self._is_cut)
 
     def tell_rows(self, number: int, rows: Any, value: Array, gradient: Any = None, hessian: Any = None) -> None:
-        """What came of some of the points that `hand_out` gave for a round, by their places there; not checked."""
+        """Results at some of the points that `hand_out` gave for a round, by their places there; not checked."""
         self.state.rounds.fill_rows(number, np.asarray(rows), value, gradient, hessian)
         self._pass_on()
 
     @property
     def is_in_round(self) -> bool:
-        """Whether some points that were handed out, or others of their rounds, are still to be told."""
+        """Whether any points of rounds that were handed out are still to be told."""
         return self.state.rounds.is_begun
 
     def _refill(self) -> None:
-        """Rounds in flight, as many as the search allows; those of which everything is known are told at once."""
+        """As many rounds in flight as the search allows; those whose values are all known are told at once."""
         self._begin_rounds()
         while self._pass_on():
             self._begin_rounds()
@@ -143,8 +143,8 @@ class Driver:
     def _pass_on(self) -> bool:
         """Give the search the rounds that are told, in the order of asking; whether there were any.
 
-        A round is asked for as soon as one is told and before the next one is: what is asked for depends on what was
-        told alone, not on who evaluates and how quickly.
+        After each round that is told, and before the next is told, another is asked for: what is asked for depends only
+        on what was told, not on who evaluates or how quickly.
         """
         state, count = self.state, self.state.nit
         in_order = state.settings.options.get("order") != "completion"
@@ -191,7 +191,7 @@ class Driver:
 
     @property
     def _is_cut(self) -> bool:
-        """Whether rounds that were not begun are not begun any more."""
+        """Whether no further rounds are to begin."""
         return bool(self.state.stopped) or self.is_late
 
     def end(self, why: str, status: Status) -> None:
@@ -207,7 +207,7 @@ class Driver:
 
     @property
     def nfev(self) -> int:
-        """Evaluations so far, those of rounds in flight that are told included."""
+        """Evaluations so far, including those already told of rounds in flight."""
         return self.state.context.nfev + self.state.rounds.pending
 
     @property
@@ -224,15 +224,15 @@ class Driver:
     # ---- evaluators
 
     def go_on_with(self, evaluator: Evaluator) -> None:
-        """Let an evaluator call the function as it was called before: by compiled code, if that is how it was."""
+        """Let an evaluator call the function as it was called before: through compiled code, if it was."""
         evaluator.compiled_from = self._earlier.compiled_from
 
     def count(self, evaluator: Evaluator) -> None:
-        """What the evaluator has called and seen fail, on top of what others did in earlier parts of the search."""
+        """What the evaluator has called and seen fail, added to earlier parts of the search."""
         self.state.tally = self._earlier.plus(evaluator)
 
     def result_with(self, evaluator: Evaluator) -> Result:
-        """The result, with the calls that evaluators counted and the failures that they saw."""
+        """The result, with the calls and failures that evaluators counted."""
         self.count(evaluator)
         tally = self.state.tally
         failures = tuple(Failure(*failure) for failure in tally.failures)

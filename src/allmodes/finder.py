@@ -1,4 +1,4 @@
-"""The search as an object: ask where to evaluate, tell what came of it."""
+"""The search as an object: ask where to evaluate, tell the results."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ModeFinder:
         return self._driver.state.rounds.needs
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
-        """What came of evaluating points (m, D), in any order: values (m,), NaN where the function failed.
+        """Report results at points (m, D), in any order: values (m,), NaN where the function failed.
 
         Points that were never asked for are welcome too: they count as evaluations, and the search may start there.
         """
@@ -119,10 +119,10 @@ class ModeFinder:
         return self._driver.result
 
     def save(self, path: str | os.PathLike[str], *, keeps_previous: bool = False) -> None:
-        """Write the search to one file; `ModeFinder.load` goes on exactly there.
+        """Write the search to one file; `ModeFinder.load` resumes it exactly there.
 
         Args:
-            keeps_previous: whether the file that was there before stays, with `.previous` after its name.
+            keeps_previous: whether to keep the previous file, with `.previous` appended to its name.
         """
         self._driver.save(path, keeps_previous=keeps_previous)
 

@@ -46,25 +46,25 @@ def find_minima(
     """Find every minimum of a function: distinct, verified, best first.
 
     Args:
-        fun: of a point (d,) -> number, or with `vectorized` of points (N, d) -> (N,).
+        fun: a function of a point (d,) -> number, or with `vectorized` of points (N, d) -> (N,).
         bounds: (lower, upper) for each coordinate, None or inf for open sides, or a scipy.optimize.Bounds. A
             coordinate open on both sides needs `x0`. No point outside is ever evaluated.
-        x0: a point or points (n, d) to launch from first; they say where to look when there are no bounds.
+        x0: a point or points (n, d) to start from first; they say where to look when there are no bounds.
         warm_start: points whose values are known: a pair (x, values) of arrays (n, d) and (n,), a table with a column
             for each of `names` (x0, x1, ...) and "fun", or an earlier Result. They are free: not counted, not evaluated
-            again (where values are all that is needed and fun is not noisy), and the search may launch from the best.
+            again (where only values are needed and fun is not noisy), and the search may start from the best.
         args: further arguments of fun, jac and hess.
         jac: the gradient: a function; True if fun returns (value, gradient); "jax", "torch" or "autograd" if fun is
-            written in it; "2-point" or None for differences of values.
+            written with that package; "2-point" or None for differences of values.
         hess: the Hessian, likewise; "2-point" for differences of gradients.
         target: "all" modes, or the "global" ones.
-        method: "auto"; "launch" (local ascents with an archive of modes that stops them early); "black-box"
+        method: "auto"; "local" (local searches, stopped early by an archive of known modes); "black-box"
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
             "multistart" (the baseline: no archive); or an engine assembly such as nva.presets.nva_gm(order=1).
-        n_modes: stop when so many distinct modes are found.
-        maxfev: never evaluate fun more often, everything included; by default 10,000 (d + 1).
-        maxiter: stop after so many rounds of evaluations.
-        maxtime: stop after so many seconds; what is being evaluated then is waited for.
+        n_modes: stop when this many distinct modes are found.
+        maxfev: never evaluate fun more often than this, everything included; by default 10,000 (d + 1).
+        maxiter: stop after this many rounds of evaluations.
+        maxtime: stop after this many seconds; evaluations in flight are waited for.
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
@@ -74,29 +74,30 @@ def find_minima(
             the same for all; with many, options={"width": ...} keeps them busy.
         timeout: seconds for each evaluation; one that takes longer is ended and counted as a failure. Not with
             workers=1 nor in threads, where nothing can be ended.
-        retries: how often a point is tried again whose worker has died; then it is counted as lost.
+        retries: how often to retry a point whose worker has died; then it is counted as lost.
         on_error: "raise" passes an exception of fun on; "nan" counts it as a failure and goes on. Values that are not
             finite are counted and survived in either case.
-        polish: False reports where annealing ends as it is, unverified. (The other methods polish as they go.)
+        polish: False reports the points where annealing ends as they are, unverified. (Other methods always polish.)
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
-        callback: called with the keyword intermediate_result after every round; True or StopIteration stops.
+        callback: called with the keyword intermediate_result after every round; returning True or raising
+            StopIteration stops the search.
         progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function
-            that is called with an `allmodes.progress.Progress` whenever evaluations came back.
+            that is called with an `allmodes.progress.Progress` whenever evaluations come back.
         checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from
-            which it goes on exactly if it exists: pass the same function and settings. Evaluations that are in it are
-            not made again. The one before is kept with `.previous` after its name. A file that is damaged or not a
-            checkpoint is refused and left alone; one that cannot be written is a warning.
+            which it resumes exactly if it exists: pass the same function and settings. Evaluations in it are not
+            repeated. The previous one is kept with `.previous` appended to its name. A file that is damaged or not a
+            checkpoint is refused and left alone; failing to write one is only a warning.
         names: of the coordinates, for tables and plots.
-        options: "temperature" (of the weights), "width" (launches under way at once, at least), "patience" (launches
-            without a new mode before the search ends), "checkpoint_every" (seconds), "order" ("fixed" or "completion").
-            With a width of 8 or more, best a few times the number of workers, rounds overlap: half of the launches are
-            under way while the others are told, in a fixed order, so that the result is the same for any workers. Where
-            evaluations take very different times, the order "completion" lets every launch go on as soon as its own
-            points are known: no worker waits, and no two runs are the same.
+        options: "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
+            searches without a new mode before the search ends), "checkpoint_every" (seconds), "order" ("fixed" or
+            "completion"). With a width of 8 or more, ideally a few times the number of workers, rounds overlap: half of
+            the local searches are in flight while the others are told, in a fixed order, so that the result is the same
+            for any workers. Where evaluation times vary widely, the order "completion" lets every local search go on as
+            soon as its own points are known: no worker waits, and no two runs are the same.
 
     Returns:
-        Result: `modes`, best first, and all that scipy.optimize.OptimizeResult has. Ctrl-C returns what is found so
-        far, and so does SIGTERM if there is a checkpoint.
+        Result: `modes`, best first, and everything in scipy.optimize.OptimizeResult. Ctrl-C returns what has been found
+        so far, and so does SIGTERM if there is a checkpoint.
 
     >>> result = find_minima(lambda x: (x[0] ** 2 - 1) ** 2 + x[1] ** 2, [(-2, 2), (-2, 2)], rng=0)
     >>> sorted(round(float(mode.x[0]), 3) for mode in result.modes)

@@ -33,7 +33,7 @@ class Known:
 
     @staticmethod
     def of(given: Any, box: Box, names: tuple[str, ...]) -> Known:
-        """What a user passed as warm_start, checked; None is nothing.
+        """What a user passed as warm_start, checked; None means no points.
 
         >>> box = Box.make([(-1, 1)])
         >>> Known.of(([[0.5], [0.0]], [0.25, 0.0]), box, ("x0",)).values
@@ -52,7 +52,7 @@ class Known:
         return len(self.values)
 
     def at(self, points: Array, box: Box) -> tuple[NDArray[np.bool_], Array]:
-        """Which of the points (m, D) are known to the last bit, (m,), and their values, NaN for the others."""
+        """Which of the points (m, D) are known, equal to the last bit, (m,), and their values, NaN for the others."""
         if not self.table:
             there_and_back = box.to_user(box.to_unit(self.points))  # what a search that starts there asks for
             for points_ in (there_and_back, self.points):
@@ -67,7 +67,7 @@ def _keys(points: Array) -> list[bytes]:
 
 
 def _pair(given: Any, names: tuple[str, ...]) -> tuple[Any, Any]:
-    """Points and values of any of the forms."""
+    """Points and values in any of the accepted forms."""
     if isinstance(given, Result):
         return _of_result(given, len(names))
     if isinstance(given, (tuple, list)) and len(given) == 2:
@@ -81,12 +81,12 @@ def _pair(given: Any, names: tuple[str, ...]) -> tuple[Any, Any]:
     x = [np.asarray(given[name]) for name in names]
     lengths = {name: np.shape(column) for name, column in zip(names, x, strict=True)}
     if len({np.shape(given[_VALUE]), *lengths.values()}) > 1:
-        raise ValueError(f"warm_start has columns of the shapes {lengths} and {np.shape(given[_VALUE])}; wanted one.")
+        raise ValueError(f"warm_start has columns of the shapes {lengths} and {np.shape(given[_VALUE])}; wanted equal lengths.")
     return np.stack(x, axis=-1), np.asarray(given[_VALUE])
 
 
 def _of_result(result: Result, D: int) -> tuple[Any, Any]:
-    """The modes, and the best point if it is none of them."""
+    """The modes, and the best point if it is not among them."""
     pairs = [(mode.x, mode.fun) for mode in result.modes]
     if np.isfinite(result.fun) and not any(np.array_equal(x, result.x) for x, _ in pairs):
         pairs.append((result.x, result.fun))

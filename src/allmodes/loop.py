@@ -47,7 +47,7 @@ class Execution(NamedTuple):
 
 
 def find(task: Task, function: Function, execution: Execution) -> Result:
-    """Everything the task asks for, or what was found until the search was interrupted."""
+    """Run the search; what was found so far if it is interrupted."""
     box = Box.make(task.bounds, task.x0, task.periodic)
     source = Source.make(*function, box=box)
     if execution.callback is not None and not callable(execution.callback):
@@ -72,7 +72,7 @@ def find(task: Task, function: Function, execution: Execution) -> Result:
             _search(driver, evaluator, keeper, signals, pace, watchers)
         except BaseException as error:
             if signals.is_whole:
-                for number, rows, evaluation in evaluator.left:  # what is finished is not made again
+                for number, rows, evaluation in evaluator.left:  # what is finished is not repeated
                     driver.tell_rows(number, rows, *evaluation)
                 keeper.save(driver, evaluator)
             if not isinstance(error, KeyboardInterrupt):
@@ -88,7 +88,7 @@ def find(task: Task, function: Function, execution: Execution) -> Result:
 
 
 def _with_settings(result: Result, function: Function, execution: Execution) -> Result:
-    """The result with what the loop was asked for, too; what is not plain data by its name."""
+    """The result with the loop's own arguments added; what is not plain data is given by name."""
     given = {
         "jac": function.jac, "hess": function.hess, "vectorized": function.vectorized,
         "workers": execution.workers, "on_error": execution.on_error,
@@ -102,7 +102,7 @@ def _with_settings(result: Result, function: Function, execution: Execution) -> 
 
 
 class _Watchers(NamedTuple):
-    """Who is shown how a search goes.
+    """Everyone who is shown how a search is going.
 
     Args:
         callback: of the user, after every round; may ask to stop.
@@ -124,7 +124,7 @@ class _Watchers(NamedTuple):
 def _search(
     driver: Driver, evaluator: Evaluator, keeper: Keeper, signals: Signals, pace: Pace, watchers: _Watchers
 ) -> None:
-    """Ask, evaluate, tell, until the search is over; what comes of a round in pieces is told, and kept, in pieces."""
+    """Ask, evaluate, tell, until the search is over; a round that comes back in pieces is told and saved in pieces."""
     rounds = driver.state.nit
     while driver.is_in_round or not driver.stop():
         if driver.is_late:
@@ -151,7 +151,7 @@ def _search(
 
 
 def _wants_to_stop(callback: Callable[..., Any], driver: Driver) -> bool:
-    """Whether the callback, which sees the result so far, wants no more: a bool of Python's or NumPy's says so."""
+    """Whether the callback, which sees the result so far, asks to stop by returning Python's or NumPy's True."""
     try:
         answer = callback(intermediate_result=driver.result)
     except StopIteration:

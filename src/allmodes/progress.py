@@ -1,4 +1,4 @@
-"""How a search that is running stands, for those who watch it."""
+"""The state of a running search, for those who watch it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Progress(NamedTuple):
         nfev, maxfev: evaluations made and allowed.
         seconds: since the search began, over all its parts.
         modes: found so far.
-        best: value, NaN or infinite while there is none.
+        best: best value, NaN or infinite while there is none.
         temperature: of the annealing that is running, in units of the function; None where nothing is annealed.
     """
 
@@ -28,7 +28,7 @@ class Progress(NamedTuple):
 
 
 def progress_of(driver: Driver) -> Progress:
-    """How a search stands. It costs next to nothing: results are not built for it."""
+    """The state of a search. It costs next to nothing: no result is built for it."""
     state = driver.state
     inside = state.search.temperature
     omega = None if inside is None else inside / (state.frame.factor or 1.0)
@@ -37,7 +37,7 @@ def progress_of(driver: Driver) -> Progress:
 
 
 def progress_text(driver: Driver, elapsed: float) -> str:
-    """How a search stands after so many seconds, in one line for a terminal."""
+    """The state of a search after this many seconds, as one line for a terminal."""
     state, context = driver.state, driver.state.context
     maxfev, maxtime = state.settings.maxfev, state.settings.maxtime
     left = elapsed * (maxfev / max(context.nfev, 1) - 1.0)

@@ -28,12 +28,12 @@ class Round:
         needs: derivatives wanted.
         value, gradient, hessian: what was told, in the user's sign and coordinates.
         is_handed, is_known: for each point whether it was handed out, and told.
-        is_free: which were known before the search, and are no evaluations.
+        is_free: which were known before the search and do not count as evaluations.
         left: how many are not told.
         is_begun: whether any was handed out or told.
         is_whole: False when the budget cut the round short.
         cost: evaluations of the function for each point.
-        out: numbers of the points that whoever tells rows of the round was given.
+        out: numbers of the points handed out to be told by row.
     """
 
     number: int
@@ -55,7 +55,7 @@ class Round:
 
     @staticmethod
     def of(box: Box, request: Request, most: int, number: int = 0) -> Round:
-        """The round of a request, at most so many points."""
+        """The round of a request, with at most this many points."""
         units = request.points[:most]
         N, D = len(units), box.D
         return Round(
@@ -93,7 +93,7 @@ class Round:
         return self.points[rows]
 
     def fill(self, rows: Rows | None, value: Array, gradient: Array | None, hessian: Array | None) -> None:
-        """What came of some points, in this order, or of all (None)."""
+        """Results at some points, in this order, or at all (None)."""
         if rows is None:
             self.value, self.gradient, self.hessian = value, gradient, hessian
             self.is_known[:] = self.is_begun = True

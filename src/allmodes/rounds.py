@@ -25,8 +25,8 @@ class Rounds:
 
     Attributes:
         flying: oldest first.
-        begun: how many rounds there were before the next one.
-        last: the points handed out last, as rounds and numbers in them; None when none were.
+        begun: how many rounds have begun.
+        last: the points handed out last, as rounds and numbers in them; None if there are none.
     """
 
     flying: list[Round] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Rounds:
         return sum(round_.cost * len(round_.pending) for round_ in self.flying if round_.is_begun)
 
     def next_told(self, in_order: bool) -> Round | None:
-        """A round that is told, taken out of flight: the oldest one or none if they are to be told in order."""
+        """A round that has been told, removed from flight; with `in_order`, only the oldest will do."""
         for i, round_ in enumerate(self.flying[:1] if in_order else self.flying):
             if round_.is_told:
                 return self.flying.pop(i)
@@ -68,11 +68,11 @@ class Rounds:
     # ---- handing out
 
     def hand_out(self, n: int | None, begins: bool = True) -> Array:
-        """At most n points not handed out yet, all with the same needs; those not told yet when there are no others.
+        """At most n points not yet handed out, all with the same needs; when none are left, those not yet told.
 
         Args:
             n: how many, at most; None for no limit.
-            begins: whether rounds of which nothing was handed out may be begun.
+            begins: whether new rounds may be begun.
         """
         most = None if n is None else whole_number("n", n, 1)
         rounds = [round_ for round_ in self.flying if begins or round_.is_begun]
@@ -84,7 +84,7 @@ class Rounds:
         return points[0] if len(points) == 1 else np.concatenate(points) if points else np.zeros((0, 0))
 
     def hand_out_rounds(self, begins: bool = True) -> list[tuple[int, Array, Needs]]:
-        """Number, points and needs of every round that was not handed out like this before."""
+        """Number, points and needs of every round not yet handed out as a whole."""
         given = []
         for round_ in self.flying:
             if round_.out is None and (begins or round_.is_begun):
@@ -95,7 +95,7 @@ class Rounds:
     # ---- telling
 
     def fill(self, value: Array, gradient: Array | None, hessian: Array | None, rows: Rows | None = None) -> None:
-        """What came of the points handed out last, in their order, or of some of these by their numbers there."""
+        """Results at the points handed out last, in their order, or at some of them by their numbers there."""
         last = [(round_, round_.unknown) for round_ in self.flying] if self.last is None else self.last
         if rows is None and len(last) == 1:
             round_, own = last[0]
@@ -109,7 +109,7 @@ class Rounds:
             first += len(own)
 
     def fill_rows(self, number: int, rows: Rows, value: Array, gradient: Array | None, hessian: Array | None) -> None:
-        """What came of some points of one round, by their numbers among those that `hand_out_rounds` gave."""
+        """Results at some points of one round, by their numbers among those that `hand_out_rounds` gave."""
         for round_ in self.flying:
             if round_.number == number and round_.out is not None:
                 round_.fill(round_.out[rows], value, gradient, hessian)
@@ -119,7 +119,7 @@ class Rounds:
     def take(self, x: Array, value: Array, gradient: Array | None, hessian: Array | None) -> tuple[Array, Array] | None:
         """Points in any order. Those that were not asked for are returned with their values, or None.
 
-        Refused as a whole or taken as a whole.
+        All are accepted or all are refused.
         """
         places: dict[bytes, list[tuple[Round, int]]] = {}
         for round_ in reversed(self.flying):
@@ -143,7 +143,7 @@ def _of(part: Array | None, rows: Any) -> Any:
 
 
 def _cut(parts: list[tuple[Round, Rows]], most: int | None) -> list[tuple[Round, Rows]]:
-    """At most so many points, with the needs of the first."""
+    """At most this many points, all with the needs of the first."""
     parts = [(round_, rows) for round_, rows in parts if round_.needs == parts[0][0].needs]
     if most is None:
         return parts

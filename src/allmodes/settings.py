@@ -17,9 +17,9 @@ from allmodes.search.methods import METHODS, make_search
 from allmodes.search.searcher import Strategy
 from allmodes.storage import stored
 
-_DEFAULT_BUDGET = 10_000  # evaluations for each coordinate and one more, when the user sets none
-_PERSISTENCE = 0.1  # of a budget that the user sets: a search does not end sooner than that after its last new mode
-_PERSISTENT = 200  # evaluations for each coordinate and one more, when the user sets no budget
+_DEFAULT_BUDGET = 10_000  # times (d + 1) evaluations, when the user sets none
+_PERSISTENCE = 0.1  # of a budget that the user sets: a search goes on at least that long after its last new mode
+_PERSISTENT = 200  # times (d + 1) evaluations, the same when the user sets no budget
 _FORMER_METHODS = {"launch": "local"}  # still accepted, with a warning
 _MOST_NUMBERS = 1000  # of starts that are written down with the settings
 _OPTIONS = {
@@ -35,7 +35,7 @@ _ORDERS = ("fixed", "completion")
 @stored
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, checked. `maxfev` is the budget, `maxfev_given` what the user said of it."""
+    """What was asked for, checked. `maxfev` is the budget, `maxfev_given` what the user passed."""
 
     method: str
     target: str
@@ -145,7 +145,7 @@ def _names(names: Any, D: int) -> tuple[str, ...]:
     if isinstance(names, str) or len(names) != D or not all(isinstance(name, str) for name in names):
         raise ValueError(f"names is {names!r}; wanted {D} strings, one for each coordinate.")
     if len(set(names)) < D:
-        raise ValueError(f"names is {names!r}; every coordinate wants a name of its own.")
+        raise ValueError(f"names is {names!r}; every coordinate needs a name of its own.")
     return tuple(names)
 
 

@@ -22,7 +22,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_MOST_FAILURES = 20  # kept, as by one evaluator: a search that is resumed often stays bounded
+_MOST_FAILURES = 20  # kept, as by one evaluator: the state of a search that is often resumed stays bounded
 
 
 @stored
@@ -33,7 +33,7 @@ class Tally(NamedTuple):
         njev, nhev: points at which gradients and Hessians were computed.
         nfail: points at which something failed, failures (point, kind, text) the first of them.
         compiled_from: number of the first round that compiled code evaluates, once the function was seen to be JAX's:
-            such code may round differently. None while it was not.
+            such code may round differently. None until then.
     """
 
     njev: int = 0
@@ -79,16 +79,16 @@ class FinderState:
 
     @property
     def left(self) -> int:
-        """Evaluations that are neither made nor under way."""
+        """Evaluations that are neither made nor in flight."""
         return self.context.maxfev - self.context.nfev - self.rounds.reserved
 
     def begin_round(self, cost_per_hessian: int) -> bool:
         """Ask the search for another round; False if that has no points."""
-        with np.errstate(all="ignore"):  # failed points are -inf inside; what comes of them is looked at
+        with np.errstate(all="ignore"):  # failed points are -inf inside; what follows from them is checked
             request = self.search.ask()
         left, number, box = self.left, self.rounds.begun, self.frame.box
         cost = cost_per_hessian if "hessian" in request.needs else 1
-        if left < cost:  # too little for a Hessian from differences: values at least
+        if left < cost:  # too little for a Hessian by differences: ask for values only
             cost = 1
             round_ = Round.of(box, Request(request.points, ticket=request.ticket), left, number)
             round_.is_whole = False
@@ -136,7 +136,7 @@ class FinderState:
         self.search.add_points(units, inside)
 
     def note(self, units: Array, inside: Array, cost: int, is_free: NDArray[np.bool_]) -> None:
-        """Count evaluations, those that cost something; remember the best."""
+        """Count the evaluations that are not free; remember the best."""
         self.context.observe(units, inside, cost * (len(inside) - int(np.count_nonzero(is_free))))
         if cost:
             self.nfail += int(np.count_nonzero(np.isinf(inside) & ~is_free))

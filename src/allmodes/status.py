@@ -42,12 +42,12 @@ class Status(IntEnum):
 
 
 _MESSAGES = {
-    Status.STEPS_DONE: ("All steps were done.", ""),
+    Status.STEPS_DONE: ("All steps are done.", ""),
     Status.CONVERGED: ("The means moved less than the tolerance in one step.", ""),
     Status.BUDGET_SPENT: ("The budget of evaluations is spent.", ""),
     Status.STOPPED: ("The callback asked to stop.", ""),
     Status.NOTHING_NEW: ("Another local search would hardly find anything new.", ""),
-    Status.ENOUGH_MODES: ("As many modes as were asked for are found.", ""),
+    Status.ENOUGH_MODES: ("As many modes as were asked for have been found.", ""),
     Status.TIME_SPENT: ("The time is spent.", ""),
     Status.RUNNING: ("The search goes on.", ""),
     Status.ALL_FAILED: (
@@ -57,7 +57,7 @@ _MESSAGES = {
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
         "Allow more evaluations (maxfev). A function without a lower bound inside the box has no mode to be found; "
-        'a rough one wants method="black-box".',
+        'for a rough one use method="black-box".',
     ),
     Status.INTERRUPTED: (
         "Interrupted; this is what was found so far.",
@@ -80,7 +80,7 @@ _MESSAGES = {
     Status.DIVERGED: (
         "The mixture stopped being finite; this is the mixture before that step.",
         "Lower the learning rate, or bound it: schedules.coupled(..., maximum=0.05). Rank-based (fitness-shaped) "
-        "updates have no scale of their own and want a learning rate below 1 at every step. A function to be minimised "
+        "updates have no scale of their own and need a learning rate below 1 at every step. A function to be minimised "
         "diverges too: anneal maximises.",
     ),
 }

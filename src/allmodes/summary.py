@@ -45,10 +45,10 @@ class State(Protocol):
     stopped_status: int
 
 
-_NEARLY = 0.9  # of the budget: a search that ends there for want of anything to try has spent it
-_STUCK = 50  # evaluations for each coordinate and one more after which a launch would have got farther
-_SAME = 1e-3  # of the box: a better point so close to a mode is the same one, known better
-_CLOSE = 10.0  # wanted accuracies within which what was verified holds for it, too
+_NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond this share has spent it
+_STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
+_SAME = 1e-3  # of the box: a better point this close to a mode is the same mode, located more accurately
+_CLOSE = 10.0  # xtol: within this distance the mode's verification holds for the point, too
 _AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
@@ -61,7 +61,7 @@ _REASONS = {
 
 
 def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
-    """The result of a search as it stands. What is told of a round that is not over counts, too."""
+    """The result of a search as it stands. Points already told of an unfinished round count, too."""
     context, frame, settings = _with_best(state), state.frame, state.settings
     summary = summarise(context, frame, settings.options.get("temperature"), state.search.lost_searches)
     status = _status(state, reasons)
@@ -87,9 +87,9 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
 
 
 def _with_best(state: State) -> Context:
-    """The context; with the best point as an unverified mode, if it beats every mode and nobody got farther for long.
+    """The context, with the best point as an unverified mode if it beats every mode and has long not been improved on.
 
-    That is what becomes of a launch that ends at a kink. Where there is no mode at all nothing says that it is one.
+    That happens to local searches that end at a kink. Without any mode, nothing suggests that the point is one.
     """
     context = state.context
     if context.best_point is None or not len(context.archive) or not context.is_beaten or not state.settings.polish:
@@ -128,7 +128,7 @@ def _best(state: State, context: Context) -> tuple[Array | None, float, bool]:
 
 
 def _paths(context: Context, frame: Frame) -> Paths:
-    """Where launches went, in the user's coordinates and sign."""
+    """Where local searches went, in the user's coordinates and sign."""
     numbers, points, values = context.paths.sorted()
     if not len(points):
         return Paths(context.paths.begun, points=np.zeros((0, frame.box.D)))
@@ -151,7 +151,7 @@ def _trace(context: Context, frame: Frame) -> AnnealingTrace | None:
 
 
 def _spread(box: Box, part: Array) -> Array:
-    """Covariances (K, d, d), or variances (K, d), among those of the coordinates that are fixed, which are 0."""
+    """Covariances (K, d, d) or variances (K, d), with zeros for the coordinates that are fixed."""
     if box.d == box.D:
         return part
     places = np.flatnonzero(box.free)
@@ -210,7 +210,7 @@ def summarise(context: Context, frame: Frame, temperature: float | None, lost: i
 
 
 def _is_plateau(context: Context, j: int) -> bool:
-    """Level in all directions and below the best value known by now: nothing says that it is a top."""
+    """Level in all directions and below the best value known by now: nothing says that it is an optimum."""
     found, archive = context.archive.records[j], context.archive
     if found.kind != "flat" or np.abs(found.hessian).max(initial=0.0) > context.tolerances.rounding():
         return False
@@ -260,7 +260,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
 
 
 def _gradient_norm(frame: Frame, found: Frozen) -> float:
-    """Of the gradient along the coordinates that no bound holds."""
+    """Norm of the gradient along the coordinates not held at a bound."""
     gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
     return float(np.hypot.reduce(gradient)) if len(gradient) else 0.0
 

@@ -1,4 +1,4 @@
-"""One line on stderr, rewritten while something lasts."""
+"""One line on stderr, rewritten while something runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Line:
     last: float = 0.0
 
     def show(self, text: Callable[[float], str]) -> None:
-        """Rewrite the line if it is time to; `text` is called with the seconds gone by."""
+        """Rewrite the line if it is due; `text` is called with the elapsed seconds."""
         if not self.is_shown:
             return
         elapsed = time.monotonic() - self.started

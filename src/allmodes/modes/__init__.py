@@ -1,4 +1,4 @@
-"""What is said of modes that were found: how flat they are, what they weigh, and how many may be missing."""
+"""What is reported about modes: how flat they are, how much they weigh, and how many may be missing."""
 
 from allmodes.modes import coverage, laplace
 

@@ -14,7 +14,7 @@ from scipy.special import erfcx
 from allmodes.arrays import logsumexp
 from allmodes.checks import number
 
-_FLOOR = 1e-3  # smallest eigenvalue in a weight, as a share of the mode's largest: as frozen components have it
+_FLOOR = 1e-3  # smallest eigenvalue in a weight, as a share of the mode's largest: the same as for frozen components
 _ROUNDING = 1e-13  # error of computed eigenvalues, as a share of the largest, for up to some hundred dimensions
 _SHARE_OF_SPREAD = 0.01  # the default temperature: low enough to tell good modes from poor ones
 
@@ -57,7 +57,7 @@ def log_weights(
     for a slope s, which is omega / |s| unless the slope is small.
 
     Eigenvalues are floored at 1e-3 of the mode's largest, so that a degenerate mode has a finite weight. A mode with a
-    value, eigenvalue or slope of NaN has a weight of NaN and does not count for the others.
+    value, eigenvalue or slope of NaN has a weight of NaN and does not affect the others.
 
     Args:
         values: l_i, (J,).
@@ -102,13 +102,13 @@ def temperature_for(spread: float) -> float:
     """The temperature at which weights are stated by default: 1 % of a spread of values.
 
     The spread is the caller's, such as the best value minus the median value at the starts. Without any spread all
-    values are one, the temperature does not matter, and it is 1.
+    values are equal, the temperature does not matter, and it is 1.
     """
     return _SHARE_OF_SPREAD * number("spread", spread, at_least=0.0) or 1.0
 
 
 def _floored(eigenvalues: Floats) -> Floats:
-    """Sizes of at least 1e-3 of the mode's largest; of the largest of all modes where a mode has none, or 1."""
+    """Sizes of at least 1e-3 of the mode's largest, or of the largest of all modes where it has none, or 1."""
     sizes = np.abs(eigenvalues)
     largest = sizes.max(axis=-1, keepdims=True, initial=0.0)
     overall = np.nanmax(sizes, initial=0.0) or 1.0
@@ -133,8 +133,8 @@ def _log_one_sided(eigenvalues: Floats, omega: float, is_free: Any, slopes: Any)
     for name, given in (("is_free", is_free), ("slopes", slopes)):
         if np.shape(given) != eigenvalues.shape:
             raise ValueError(f"{name} has shape {np.shape(given)}; wanted that of eigenvalues, {eigenvalues.shape}.")
-    with np.errstate(over="ignore", divide="ignore"):  # a slope without end leaves no weight: log 0 = -inf
-        # roots apart: their product may overflow
+    with np.errstate(over="ignore", divide="ignore"):  # an infinite slope leaves no weight: log 0 = -inf
+        # separate roots: their product may overflow
         steepness = np.where(is_free, 0.0, np.abs(slopes)) / np.sqrt(eigenvalues) / np.sqrt(2.0 * omega)
         return np.where(is_free, 0.0, np.log(0.5 * erfcx(steepness)))
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 class History:
     """How a search went: one row per change of the best value or the number of modes, the first and the last state.
 
-    When there are more than 1000, some are dropped so that the others spread evenly over the evaluations.
+    When there are more than 1000, some are dropped so that the rest spread evenly over the evaluations.
     """
 
     rows: list[tuple[int, float, int]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class History:
     def _thin(self) -> None:
         """Keep the first row in every cell of a grid over the evaluations: every other one would empty the beginning.
 
-        The width of a cell is a power of two, so that cells of one thinning are whole in the next.
+        The width of a cell is a power of two, so that each thinning merges whole cells of the one before.
         """
         first, *inner, last = self.rows
         width = 1
@@ -46,7 +46,7 @@ class History:
         self.rows = [*reversed(cells.values()), last]
 
     def copy(self) -> History:
-        """As it is now; the original may go on."""
+        """A copy of the present state; the original may go on."""
         return History(list(self.rows))
 
     def __len__(self) -> int:

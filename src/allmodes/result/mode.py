@@ -24,15 +24,15 @@ class Mode:
     Attributes:
         x: where it is, (d,).
         fun: the value there.
-        kind: "minimum" (or "maximum"), "boundary" when a bound holds it, "flat" when it is degenerate, or "unverified".
+        kind: "minimum" (or "maximum"), "boundary" if held at a bound, "flat" if degenerate, or "unverified".
         is_global: whether its value is the best one found, up to the tolerance of the search.
-        gradient_norm: length of the gradient, along the coordinates that no bound holds; at a kink, on one side of it.
+        gradient_norm: of the gradient along the coordinates not held at a bound; at a kink, on one side of it.
         hessian: (d, d), NaN where it is not known.
-        eigenvalues: of its block for the coordinates that no bound holds.
+        eigenvalues: of its block for the coordinates not held at a bound.
         curvature_from: where the Hessian comes from: "derivatives", "differences" or "component".
         flatness: zeta, see `allmodes.modes.laplace.flatness`; infinite for a degenerate mode, NaN if it is not known.
         weight: share of this mode in the Gibbs measure at the temperature that the result states.
-        hits: launches that ended here.
+        hits: local searches that ended here.
         found_at: evaluations made when it was found.
         standard_error: of the value, for noisy functions.
         active: coordinates that sit at a bound.

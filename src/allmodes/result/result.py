@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 @stored
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """All modes found. Has what `scipy.optimize.OptimizeResult` has, read as attributes or as from a dict.
+    """All modes found. Has everything in `scipy.optimize.OptimizeResult`, read as attributes or as from a dict.
 
     Attributes:
         x, fun: of the best mode, or of the best point evaluated if that is better or there is no mode.
@@ -39,7 +39,7 @@ class Result:
         nfev, njev, nhev: points at which the function, its gradient and its Hessian were evaluated.
         nit: rounds.
         modes: best first.
-        coverage: the chance that another launch finds a new mode.
+        coverage: the chance that another local search finds a new mode.
         temperature: of the weights of the modes.
         nfail, failures: evaluations that failed, and (point, kind, text) of some of them.
         history: evaluations, best value and number of modes as the search went on.
@@ -49,10 +49,10 @@ class Result:
         maximise: whether large values are good.
         bounds: (D, 2), infinite where open; None if they are not known.
         settings: what was asked for, as plain data that JSON can hold: with the function, the bounds and the names
-            enough to search again. "budget" is the number of evaluations that were allowed.
+            enough to search again. "budget" is the number of evaluations allowed.
         versions: of allmodes, python, numpy and scipy.
         seconds: that the search took, over all its parts if it was resumed.
-        paths: where some of the launches went.
+        paths: where some of the local searches went.
         trace: some of the mixtures that annealing went through; None if nothing was annealed.
     """
 
@@ -85,7 +85,7 @@ class Result:
     # ---- as a dict
 
     def keys(self) -> tuple[str, ...]:
-        """The names of all there is."""
+        """All names."""
         return tuple(entry.name for entry in fields(self))
 
     def __iter__(self) -> Iterator[str]:
@@ -135,11 +135,11 @@ class Result:
 
     @property
     def plot(self) -> Any:
-        """Pictures: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`."""
+        """Plots: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`."""
         return importlib.import_module(_PLOTS).Plots(self)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
-        """Write a page to look at in a browser, one HTML file; `fun` and `title` as in `report.page.write_report`."""
+        """Write a page for a browser, one HTML file; `fun` and `title` as in `report.page.write_report`."""
         return importlib.import_module(_PAGE).write_report(self, path, **options)
 
     def __repr__(self) -> str:

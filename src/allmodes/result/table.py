@@ -57,12 +57,12 @@ def _table(result: Result) -> list[str]:
 
 
 def _padded(words: list[str]) -> list[str]:
-    """Words as a column that begins at the left."""
+    """Words as a left-aligned column."""
     return [word.ljust(max(map(len, words))) for word in words]
 
 
 def _aligned(columns: list[list[str]]) -> list[str]:
-    """Lines of a table that end together, cut with dots where columns do not fit."""
+    """Lines of a right-aligned table, cut with dots where columns do not fit."""
     widths = [max(map(len, column)) for column in columns]
     ends = np.cumsum([width + 2 for width in widths]) - 2
     dots = "  ..."

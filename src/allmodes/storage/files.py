@@ -1,7 +1,7 @@
 """One npz file: flat arrays, the tree that says what they are part of, and a JSON header.
 
-The header holds the format, the versions, what the file is, the settings it was made with and a checksum of all the
-rest. A file is written under another name and renamed when it is on the disk: there is a whole one at every moment.
+The header holds the format, the versions, what the file is, the settings it was made with and a checksum of the rest. A
+file is written under another name and renamed once it is on the disk: there is a complete one at every moment.
 
 `FORMAT_VERSION` counts the ways of writing a file, `STATE_VERSION` what the state in it means: it goes up when a search
 that was saved before could not go on exactly. Classes that are only moved or renamed need neither, see `stored`.
@@ -52,10 +52,10 @@ def save(
     Args:
         path: the file, used as it is given.
         value: anything `pack` takes.
-        kind: what it is, in a word; `load` wants the same word.
+        kind: what it is, in a word; `load` must be given the same word.
         note: any text, kept in the header.
         settings: what JSON can hold, kept in the header for those who read it without allmodes.
-        keeps_previous: whether the file that was there before stays, with `.previous` after its name.
+        keeps_previous: whether to keep the previous file, with `.previous` appended to its name.
     """
     readable = json.loads(json.dumps(settings or {}, default=repr), parse_constant=str)  # infinite numbers as words
     content = _content(value, {"kind": kind, "note": note, "settings": readable})
@@ -83,7 +83,7 @@ def previous_path(path: str | os.PathLike[str]) -> Path:
 
 
 def clear_leftovers(path: str | os.PathLike[str]) -> None:
-    """Remove what processes that were killed while they wrote this file have left behind."""
+    """Remove what processes killed while writing this file have left behind."""
     target = Path(os.path.realpath(path))
     digits = "[0-9a-f]" * 8
     for name in (target.name, target.name + _PREVIOUS):
@@ -93,7 +93,7 @@ def clear_leftovers(path: str | os.PathLike[str]) -> None:
 
 
 def _literal(name: str) -> str:
-    """A name in which nothing stands for anything else in `glob`."""
+    """A name without special characters of `glob`."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
@@ -110,12 +110,12 @@ def _content(value: Any, about: Tree) -> memoryview:
 
 
 def _temporary(target: Path) -> Path:
-    """Beside the target: only within one file system is renaming one step."""
+    """Beside the target: renaming is atomic only within one file system."""
     return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
 
 
 def _keep(target: Path) -> None:
-    """Give the file its other name, too: there is never a moment without it under the first one."""
+    """Give the file its second name as well: it is never without the first one."""
     previous = previous_path(target)
     other = _temporary(previous)
     try:
@@ -129,7 +129,7 @@ def _keep(target: Path) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Have the new name on the disk; where directories cannot be opened that is the system's own business."""
+    """Flush the new name to the disk; where directories cannot be opened, that is left to the system."""
     with contextlib.suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:
@@ -171,7 +171,7 @@ def _as_bytes(tree: Tree) -> NDArray[np.uint8]:
 def _read(file: Any) -> tuple[Tree, Arrays]:
     """The header and the arrays; a header alone if its format is newer than this one."""
     if file.read(len(_ZIP)) != _ZIP or not zipfile.is_zipfile(file):
-        raise ValueError("found something else than an npz file, or a part of one.")
+        raise ValueError("it is not an npz file, or only a part of one.")
     with zipfile.ZipFile(file) as archive:
         entries = {info.filename.removesuffix(_NPY): info for info in archive.infolist()}
         _check_sizes(archive, os.fstat(file.fileno()).st_size)
@@ -185,7 +185,7 @@ def _read(file: Any) -> tuple[Tree, Arrays]:
 
 
 def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
-    """Refuse a small file that would unfold to a large one, before anything of it is read."""
+    """Refuse a small file that would unpack to a large one, before anything is read from it."""
     for info in archive.infolist():
         if info.compress_type != zipfile.ZIP_STORED:
             raise ValueError(f"found the compressed entry {info.filename}; allmodes does not compress.")

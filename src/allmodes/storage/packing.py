@@ -23,7 +23,7 @@ _BIT_GENERATORS = {
     cls.__name__: cls
     for cls in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
 }
-_LARGEST_POOL = 256  # words in the pool of a seed sequence (NumPy's has 4): the work of mixing one grows as its square
+_LARGEST_POOL = 256  # words in the pool of a seed sequence (NumPy's has 4): mixing takes time quadratic in its size
 
 Tree: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -123,7 +123,7 @@ class _Packer:
         return {"class": [key_of(type(value)), nodes]}
 
     def generator(self, rng: np.random.Generator, path: str) -> dict[str, Any]:
-        """The state of the stream, and of the seed sequence that `spawn` goes on from."""
+        """The state of the stream, and of the seed sequence that `spawn` continues."""
         name = type(rng.bit_generator).__name__
         if _BIT_GENERATORS.get(name) is not type(rng.bit_generator):
             raise TypeError(f"{path or 'the value'} uses the bit generator {name}; only NumPy's own can be stored.")
@@ -164,7 +164,7 @@ class _Unpacker:
 
     def array(self, content: list[Any]) -> NDArray[Any]:
         name, offset, shape, order = content
-        if min([offset, *shape]) < 0:  # NumPy would take -1 for whatever is there
+        if min([offset, *shape]) < 0:  # NumPy would read -1 as "whatever is left"
             raise ValueError(
                 f"found an array of {name} at {offset} with the shape {shape}; wanted no negative numbers."
             )

@@ -14,7 +14,6 @@ from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Orig
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.scheduling.stopping import Stopping
-from allmodes.search.scheduling.tuning import TUNING
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Block, Request, Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
@@ -215,7 +214,7 @@ class Scheduler(Strategy):
             if not context.is_global or archive.values[event.mode] >= archive.best - context.tolerances.tie:
                 self.turns.bandit.succeed(origin.member)
             if origin.member == POPULATION and self.polishes:
-                start = Start(archive.means[event.mode].copy(), POLISH, TUNING.polish_radius)
+                start = Start(archive.means[event.mode].copy(), POLISH, context.tolerances.close)
                 self.local.open([start], POPULATION)
         if is_own:
             self.multistart.ended(event, self.local.numbers if isinstance(event, NewMode) else [])

@@ -28,10 +28,6 @@ class Tuning:
     memory: float = constant(0.05, "budget", "over which what a member brought is forgotten")
     rough: float = constant(0.5, "share", "of local searches that end nowhere, above which the function is rough")
     rugged: float = constant(0.9, "share", "of local searches that found a mode nobody else did: small traps")
-    rugged_after: int = constant(
-        1000, "evaluations", "before a function is called rugged: many have many modes at first"
-    )
-    polish_radius: float = constant(0.01, "box", "first step of a local search from what a population found")
 
 
 TUNING = Tuning()

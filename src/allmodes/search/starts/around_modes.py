@@ -37,7 +37,7 @@ class AroundModes:
         mode's level set, else the first inside the box.
         """
         self._follow(len(context.archive))
-        modes = self._pick(context, (n, TUNING.shell_tries))
+        modes = self._pick(context, (n, TUNING.tries))
         points = _on_shells(context, modes)
         flat = points.reshape(-1, context.box.d)
         is_allowed = context.box.inside(flat) & np.isfinite(flat).all(axis=1)

@@ -20,7 +20,7 @@ def mix(context: Context, modes: Array, n: int) -> Array:
     rng, box = context.rng, context.box
     if len(modes) < _FEWEST:
         return np.zeros((0, box.d))
-    tries = TUNING.mixes_tried * n
+    tries = TUNING.tries * n
     a, b, c = modes[rng.integers(len(modes), size=(3, tries))]
     is_sum = rng.random((tries, 1)) < 0.5
     crossed = np.where(rng.random((tries, box.d)) < 0.5, a, b)

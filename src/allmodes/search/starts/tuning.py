@@ -13,8 +13,7 @@ class Tuning:
 
     # around and between modes
     shell_reach: float = constant(3.0, "radii", "of a mode's level set: farther out one is no longer next to that mode")
-    shell_tries: int = constant(4, "draws", "for each start around a mode, so that one lies in no other mode's hill")
-    mixes_tried: int = constant(8, "draws", "for each start between modes: many mixes are modes, or outside the box")
+    tries: int = constant(8, "draws", "for each start around or between modes: many lie outside, or on a known hill")
     lowest_hill: float = constant(1e-3, "scale", "a mode below the function's level is taken to stand out this much")
 
     # screened points

@@ -150,7 +150,7 @@ class LevelPath(Question):
         aside = aside - (aside @ along) * along
         aside /= max(float(lengths(aside)), TINY)
         start = clip(context.box, ends.mean(axis=0) + _BESIDE[self.side] * reach * aside)
-        radius = min(0.5 * TUNING.path_short, 0.5 * reach)
+        radius = 0.5 * min(_short(context), reach)
         return Launch(self, start, radius, self.candidate.is_kinked, along=along)
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
@@ -166,7 +166,7 @@ class LevelPath(Question):
         way, moved = ends[1] - ends[0], landed - ends.mean(axis=0)
         reach = lengths(way)
         bow = lengths(moved - (moved @ way) / max(way @ way, TINY) * way)  # across the way
-        is_proven = reach <= TUNING.path_short * np.sqrt(context.box.d) and bow <= TUNING.path_straight * reach
+        is_proven = reach <= _short(context) * np.sqrt(context.box.d) and bow <= TUNING.path_straight * reach
         halves = (is_proven | (lengths(ends - landed) < context.tolerances.same)).tolist()
         at = self.piece
         path = replace(
@@ -189,3 +189,8 @@ class LevelPath(Question):
         is_level = min(heights) - tie <= value <= max(heights) + tie
         is_between = lengths(ends - landed).max() <= TUNING.path_shrink * reach
         return landed if is_level and is_between else None
+
+
+def _short(context: Context) -> float:
+    """Pieces of a path that are longer are halved again, as a share of the box in each coordinate."""
+    return 10.0 * context.tolerances.close

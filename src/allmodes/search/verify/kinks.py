@@ -36,21 +36,22 @@ class AroundKink(Question):
         return np.asarray(np.linalg.eigh(self.candidate.factor)[1].T)
 
     def points(self, context: Context) -> Array:
-        return points_around(context.box, self.candidate.point, self._axes())
+        return points_around(context.box, self.candidate.point, self._axes(), context.tolerances.near)
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
-        candidate, rounding = self.candidate, context.tolerances.rounding()
+        candidate, tolerances = self.candidate, context.tolerances
+        rounding, near = tolerances.rounding(), tolerances.near
         best = int(values.argmax())
         if values[best] > candidate.value + rounding:
-            return Higher(points[best], TUNING.around, is_kinked=True)
+            return Higher(points[best], near, is_kinked=True)
         height = max(candidate.value - context.level, 1e-3 * context.scale, TINY)
-        seen = surroundings(candidate.point, candidate.value, self._axes(), points, values, height, rounding)
+        seen = surroundings(candidate.point, candidate.value, self._axes(), near, points, values, height, rounding)
         if seen.is_cusp:
             return NoOptimum("the function is steeper the nearer: nothing tells the peak from its ridge")
         if seen.is_smooth:
-            return Higher(candidate.point, TUNING.around)
+            return Higher(candidate.point, near)
         if seen.rise is not None:  # a saddle along the ridge
-            return Higher(clip(context.box, candidate.point + TUNING.aside * seen.rise), TUNING.around, is_kinked=True)
+            return Higher(clip(context.box, candidate.point + tolerances.close * seen.rise), near, is_kinked=True)
         return Nudge(
             replace(candidate, hessian=seen.hessian), clip(context.box, candidate.point + seen.peak), self.looks
         )
@@ -97,20 +98,19 @@ class ComesBack(Question):
     returns: int = 0
     is_nearer: bool = False
 
-    @property
-    def distance(self) -> float:
+    def distance(self, context: Context) -> float:
         """How far aside."""
-        return TUNING.aside * (TUNING.back if self.is_nearer else 1.0)
+        return context.tolerances.close * (TUNING.back if self.is_nearer else 1.0)
 
     def launch(self, context: Context) -> Launch:
         """A search from the next side; from the opposite one where a bound is in the way."""
-        box, candidate = context.box, self.candidate
-        aside = self.distance * self.sides[self.returns]
+        box, candidate, distance = context.box, self.candidate, self.distance(context)
+        aside = distance * self.sides[self.returns]
         moved = candidate.point + aside
         is_outside = (moved < box.lower_unit) | (moved > box.upper_unit)
         start = clip(box, candidate.point + np.where(is_outside, -aside, aside))
         return Launch(
-            self, start, TUNING.around, True, candidate.point, candidate.value, TUNING.back * self.distance
+            self, start, context.tolerances.near, True, candidate.point, candidate.value, TUNING.back * distance
         )  # fmt: skip
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
@@ -123,7 +123,7 @@ class ComesBack(Question):
         apart = float(np.abs(context.box.difference(there.point, candidate.point)).max())
         gain = there.value - candidate.value
         is_level = abs(gain) <= tie
-        is_back = apart <= (0.5 if is_level else TUNING.back) * self.distance
+        is_back = apart <= (0.5 if is_level else TUNING.back) * self.distance(context)
         if not is_back and gain > tie:
             return Elsewhere(there)
         if self.looks >= TUNING.most_restarts and not is_back:

@@ -135,7 +135,7 @@ class LeastCurvature(Question):
     def points(self, context: Context) -> Array:
         seen = shape(context, self.candidate)
         tolerances = context.tolerances
-        fall = min(TUNING.check_fall * context.scale, 1e3 * _slack(context, self.candidate))
+        fall = min(context.xtol * context.scale, 1e3 * _slack(context, self.candidate))
         length = np.clip(np.sqrt(2.0 * fall / max(-seen.least, TINY)), tolerances.same, tolerances.close)
         shares = np.array([1.0, -1.0, _CLOSER, -_CLOSER] if self.kind == "flat" else [1.0, -1.0])
         return clip(context.box, self.candidate.point + length * np.outer(shares, seen.axes[-1]))

@@ -12,7 +12,6 @@ from allmodes.search.geometry import clip
 from allmodes.search.searchers.local.finite_differences import hessian as second_derivatives
 from allmodes.search.searchers.local.finite_differences import hessian_points
 from allmodes.search.tolerances import TINY
-from allmodes.search.verify.tuning import TUNING
 
 Array = NDArray[np.float64]
 
@@ -38,37 +37,39 @@ class Surroundings(NamedTuple):
     peak: Array
 
 
-def points_around(box: Box, point: Array, axes: Array) -> Array:
-    """Points (n, d) inside the box on both sides along each axis (d, d), between every two axes, and nearer ones."""
-    steps = np.full((1, len(axes)), TUNING.around)
+def points_around(box: Box, point: Array, axes: Array, h: float) -> Array:
+    """Points (n, d) inside the box, h away on both sides along each axis (d, d), between axes, and nearer ones."""
+    steps = np.full((1, len(axes)), h)
     far = hessian_points(point[None], steps, box.lower_unit, box.upper_unit, axes)[0]
-    near = _NEARER * TUNING.around * axes
+    near = _NEARER * h * axes
     return np.concatenate([far, clip(box, np.concatenate([point + near, point - near]))])
 
 
 def surroundings(
-    point: Array, value: float, axes: Array, where: Array, values: Array, height: float, slack: float
+    point: Array, value: float, axes: Array, h: float, where: Array, values: Array, height: float, slack: float
 ) -> Surroundings:
     """What values at `points_around` say.
 
     Args:
         point, value: the candidate.
-        axes: orthonormal (d, d), along the ridge and across it.
+        axes, h: orthonormal (d, d), along the ridge and across it; and how far the points are away.
         where, values: the points, and the values there.
         height: of the candidate over the level of the function.
         slack: differences of values that mean nothing.
     """
-    d, h = len(axes), TUNING.around
+    d = len(axes)
     along = np.concatenate([where[: 2 * d], where[-2 * d :]])
     both_sides = np.concatenate([h * axes, -h * axes, _NEARER * h * axes, -_NEARER * h * axes])
-    is_there = np.abs(along - point - both_sides).max(axis=1) < 1e-6 * h  # a bound has moved or cut off the others
+    off = np.minimum(np.abs(along - point - both_sides).max(axis=1), np.abs(along - point + both_sides).max(axis=1))
+    is_there = off < 1e-6 * h  # on either side; a bound has moved the others farther away, or cut them off
     fall = value - np.concatenate([values[: 2 * d], values[-2 * d :]])
     falls = np.where(is_there, fall, np.nan).reshape(2, 2, d)  # (distance, side, axis)
     far, near = _mean(falls)  # of both sides: without the slope
     is_smooth = (np.abs(far) >= _LINEAR * np.abs(near)) & np.isfinite(falls).all(axis=(0, 1))
     curvatures = np.where(is_smooth, 2.0, 2.0 * far / height) * far / h**2
     hessian = -(axes.T * np.maximum(curvatures, TINY)) @ axes
-    is_cusp = bool(((far < _CUSP * near) & (near > slack)).any())
+    is_seen = np.isfinite(falls).any(axis=1).all(axis=0)  # at both distances
+    is_cusp = bool((is_seen & (far < _CUSP * near) & (near > slack)).any())
     if not is_smooth.any():
         return Surroundings(False, is_cusp, None, hessian, np.zeros(d))
     M = second_derivatives(point[None], np.array([value]), where[None, : -2 * d], values[None, : -2 * d], axes)[0]

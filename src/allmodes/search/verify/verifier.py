@@ -205,7 +205,7 @@ class Verifier:
         """A search that came near a mode is told from it, and goes on."""
         case, candidate = self.cases.pop(str(number)), step.optimum.candidate
         origin = case.origin._replace(compared=step.mode)
-        return [Continue(origin, candidate.point, TUNING.around, candidate.is_kinked)]
+        return [Continue(origin, candidate.point, self.context.tolerances.near, candidate.is_kinked)]
 
     def _send_on(self, case: Case, step: Higher | Elsewhere) -> list[Event]:
         """A search goes on from higher ground, or has arrived there already."""

@@ -123,7 +123,7 @@ def test_without_derivatives_members_and_local_searches_share_rounds():
 
 def test_populations_join_where_local_searches_end_nowhere():
     scheduler = make_scheduler(make_context(), may_join=(POPULATION,))
-    play(scheduler, root, 400, until=lambda: POPULATION in scheduler.members)
+    play(scheduler, root, 2000, until=lambda: POPULATION in scheduler.members)
     assert scheduler.turns.is_rough
     assert POPULATION in scheduler.members
 

@@ -13,6 +13,7 @@ from allmodes.search.archive import Archive
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event
+from allmodes.search.verify.question import Launch
 from allmodes.search.verify.verifier import Verifier
 
 Array = NDArray[np.float64]
@@ -55,7 +56,7 @@ def verify(verifier: Verifier, f: Function, candidate: Candidate) -> list[Event]
     while waiting or len(verifier):
         for event in waiting:
             if isinstance(event, Continue) and event.origin.question >= 0:
-                waiting = verifier.judge(Arrived(_climb(context, f, event)))
+                waiting = verifier.judge(Arrived(climb(context, f, event, event.origin)))
                 break
             said.append(event)
         else:
@@ -69,14 +70,26 @@ def verify(verifier: Verifier, f: Function, candidate: Candidate) -> list[Event]
     return said
 
 
-def _climb(context: Context, f: Function, event: Continue) -> Candidate:
-    bounds = list(zip(context.box.lower_unit, context.box.upper_unit, strict=True))
-    method, options = "L-BFGS-B", {"ftol": 1e-15, "gtol": 1e-10}
-    if event.is_kinked:
+def climb(context: Context, f: Function, event: Continue | Launch, origin: Origin) -> Candidate:
+    """Where a local search arrives; across a direction, if it is given one."""
+    lower, upper = context.box.lower_unit, context.box.upper_unit
+    point, axes = event.point, np.eye(len(event.point))
+    method, options, bounds = "L-BFGS-B", {"ftol": 1e-15, "gtol": 1e-10}, list(zip(lower, upper, strict=True))
+    if event.is_kinked or event.along is not None:
         method, options = "Nelder-Mead", {"xatol": 1e-10, "fatol": 1e-14, "maxfev": 4000}
-    found = minimize(lambda x: -f(x), event.point, method=method, bounds=bounds, options=options)
-    made = candidate_at(f, found.x, is_kinked=event.is_kinked)
+    if event.along is not None:
+        axes, bounds = np.linalg.svd(event.along[None])[2][1:], None
+
+    def place(moved: Array) -> Array:
+        return np.clip(point + moved @ axes, lower, upper)
+
+    shifted = None if bounds is None else [(low - x, high - x) for (low, high), x in zip(bounds, point, strict=True)]
+    simplex = None if method == "L-BFGS-B" else event.radius * np.eye(len(axes) + 1, len(axes), -1)
+    if simplex is not None:
+        options["initial_simplex"] = simplex if shifted is None else np.clip(simplex, *np.array(shifted).T)
+    found = minimize(lambda y: -f(place(y)), np.zeros(len(axes)), method=method, bounds=shifted, options=options)
+    made = candidate_at(f, place(found.x), is_kinked=event.is_kinked)
     return Candidate(
-        made.point, made.value, made.gradient, made.hessian, made.source, event.origin._replace(cost=10), 0.01,
-        is_kinked=event.is_kinked, factor=np.eye(len(found.x)),
+        made.point, made.value, made.gradient, made.hessian, made.source, origin._replace(cost=10), 0.01,
+        is_kinked=event.is_kinked, factor=np.eye(len(point)),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Functions that are not smooth: creases, cones, penalties; every minimum, each once, and nothing else."""
+"""Functions that are not smooth: ridges, cones, penalties; every minimum, each once, and nothing else."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def wells(x):
 
 
 def squares(x):
-    """Two coordinates that are plus or minus one, with a price on their sum; along its crease is a saddle."""
+    """Two coordinates that are plus or minus one, with a price on their sum; along its ridge is a saddle."""
     return ((x**2 - 1.0) ** 2).sum(axis=-1) + 0.2 * x.sum(axis=-1) + 3.0 * np.abs(x.sum(axis=-1))
 
 
@@ -27,7 +27,7 @@ def lasso(x):
 
 
 def bent(x):
-    """A crease along a parabola, lowest at one point of it."""
+    """A ridge along a parabola, lowest at one point of it."""
     return 5.0 * np.abs(x[..., 1] - x[..., 0] ** 2) + (x[..., 0] - 0.5) ** 2
 
 
@@ -69,7 +69,7 @@ def in_order(points):
 def test_every_minimum_is_found_once_and_nothing_else(name, derivatives):
     function, bounds, wanted, accuracy = CASES[name]
     given = {"jac": slopes(function, bounds)} if derivatives else {}
-    result = find_minima(function, bounds, vectorized=True, rng=0, method="launch", maxfev=12_000, **given)
+    result = find_minima(function, bounds, vectorized=True, rng=0, method="local", maxfev=12_000, **given)
     found = np.array([mode.x for mode in result.modes])
     assert len(found) == len(wanted)
     apart = np.abs(found[:, None] - np.asarray(wanted)).max(axis=2)
@@ -79,14 +79,6 @@ def test_every_minimum_is_found_once_and_nothing_else(name, derivatives):
     assert result.modes[0].is_global
 
 
-def test_smooth_ascents_alone_do_not_find_it(monkeypatch):
-    """The control: without kinks a launch over creases ends nowhere."""
-    monkeypatch.setattr("allmodes.strategy.kinks.Kinks.can_begin", lambda self, k: False)
-    function, bounds, *_ = CASES["wells"]
-    result = find_minima(function, bounds, vectorized=True, rng=0, method="launch", maxfev=6000)
-    assert all(mode.kind == "unverified" for mode in result.modes)
-
-
 def test_minima_that_are_equal_are_all_global():
     result = find_minima(lambda x: float(np.abs(np.abs(x) - 1.0).sum()), [(-2, 2)] * 2, rng=0, maxfev=12_000)
     assert len(result.modes) == 4
@@ -94,7 +86,7 @@ def test_minima_that_are_equal_are_all_global():
 
 
 def test_maxima_keep_their_sign():
-    result = find_maxima(lambda x: 2.0 - float(cone(x)), [(-2, 2)] * 2, rng=0, method="launch", maxfev=5000)
+    result = find_maxima(lambda x: 2.0 - float(cone(x)), [(-2, 2)] * 2, rng=0, method="local", maxfev=5000)
     assert [mode.kind for mode in result.modes] == ["maximum"]
     assert result.fun == pytest.approx(2.0, abs=1e-5)
 
@@ -108,27 +100,27 @@ def test_maxima_keep_their_sign():
         lambda x: np.abs(np.sqrt((x**2).sum(axis=-1)) - 1.0),
     ],
 )
-def test_a_level_crease_is_one_flat_mode(function, seed):
-    result = find_minima(function, [(-2, 2)] * 2, vectorized=True, rng=seed, method="launch", maxfev=6000)
+def test_a_level_ridge_is_one_flat_mode(function, seed):
+    result = find_minima(function, [(-2, 2)] * 2, vectorized=True, rng=seed, method="local", maxfev=6000)
     assert [mode.kind for mode in result.modes] == ["flat"]
 
 
-def test_a_crease_that_ends_at_a_bound():
+def test_a_ridge_that_ends_at_a_bound():
     def function(x):
         return float(abs(x[0] - 2.5) + abs(x[1] - 0.2))
 
-    result = find_minima(function, [(-2, 2)] * 2, rng=0, method="launch", maxfev=6000)
+    result = find_minima(function, [(-2, 2)] * 2, rng=0, method="local", maxfev=6000)
     assert [mode.kind for mode in result.modes] == ["boundary"]
     np.testing.assert_allclose(result.x, [2.0, 0.2], atol=1e-4)
 
 
 def test_points_of_a_cusp_are_not_taken_for_minima():
-    """Along a crease with the slope of a root nothing tells the lowest point from others."""
+    """Along a ridge with the slope of a root nothing tells the lowest point from others."""
 
     def function(x):
         return 100.0 * np.sqrt(np.abs(x[..., 1] - 0.01 * x[..., 0] ** 2)) + 0.01 * np.abs(x[..., 0] + 10.0)
 
-    result = find_minima(function, [(-15, -5), (-3, 3)], vectorized=True, rng=0, method="launch", maxfev=8000)
+    result = find_minima(function, [(-15, -5), (-3, 3)], vectorized=True, rng=0, method="local", maxfev=8000)
     assert not result.modes
 
 
@@ -143,8 +135,7 @@ def test_a_search_over_kinks_goes_on_exactly_where_it_was_saved(tmp_path):
 
     whole = run(ModeFinder(bounds, rng=0), 120)
     begun = run(ModeFinder(bounds, rng=0), 40)
-    phases = begun._driver.state.strategy.launches.batch
-    assert phases.is_kinked[phases.rows].any()
+    assert len(begun._driver.state.search.local.quasi_newton.table)
     begun.save(tmp_path / "search.npz")
     resumed = run(ModeFinder.load(tmp_path / "search.npz"), 80)
     assert resumed.nfev == whole.nfev
