@@ -39,7 +39,7 @@ NOTE = (
     "Newton is that of all modes, or of 90 % where allmodes did not reach all within its cap."
 )
 VALUES_NOTE = "Medians of the evaluations until all modes are found, values alone, differences counted."
-_WITHOUT_END = 10**9  # launches without a new mode: the benchmark stops by number of modes or by the cap
+_WITHOUT_END = 10**9  # local searches without a new mode: the benchmark stops by number of modes or by the cap
 
 
 def first_found(problem: Problem, seed: int, cap: int, **settings: Any) -> Array:
@@ -150,7 +150,7 @@ def main() -> None:
     parser = arguments(__doc__, runs=11)
     parser.add_argument("--values", action="store_true", help="without derivatives, the cheap problems")
     parser.add_argument("--problems", nargs="*", help="parts of names")
-    parser.add_argument("--alone", action="store_true", help="allmodes without its peers")
+    parser.add_argument("--alone", action="store_true", help="only allmodes, not its peers")
     given = parser.parse_args()
     seeds = seeds_of(given)
     if given.values:

@@ -1,15 +1,15 @@
 """Automatic annealing beside the paper's hand-tuned settings: modes found and evaluations, on its four problems.
 
     python benchmarks/anneal.py             20 runs each, two minutes
-    python benchmarks/anneal.py --runs 3    for a look
+    python benchmarks/anneal.py --runs 3    a quick check
 
 The published settings run through `nva.anneal` from means drawn evenly in the box; a mode counts as found when a mean
-ends within 0.1 of it in every coordinate. Everything is as printed but the learning rate of rank-based runs: on
-the symmetric mixture it is bounded, for all runs diverge without a bound, and on Styblinski-Tang's function it is five
-times as large, for no mean arrives otherwise (0.00 modes).
+ends within 0.1 of it in every coordinate. Everything is as printed except the learning rate of rank-based runs: on the
+symmetric mixture it is bounded, because all runs diverge without a bound, and on Styblinski-Tang's function it is five
+times as large, because no mean arrives otherwise (0.00 modes).
 
 The automatic search is `find_maxima(method="anneal")` with the bounds, the derivatives that the published settings use,
-their number of evaluations as its budget, and nothing else. All evaluations count: evenly spread points, annealing,
+their number of evaluations as its budget, and nothing else. All evaluations count: space-filling points, annealing,
 polishing. One point with all the derivatives that are used there is one evaluation.
 
 Paper: sub:simu_mode, fig:weight_asym, app:simu_degenerate

@@ -5,7 +5,7 @@
     python benchmarks/bed.py --compare before.json after.json
     python benchmarks/bed.py --check                                          # are the known modes what they should be?
 
-Public functions alone are called, so that the same bed judges any version. A mode is found when one is listed within
+Only public functions are called, so that the same bed judges any version. A mode is found when one is listed within
 5e-3 of the bounds of it in every coordinate (3e-2 with noise). Of those that are listed and not known, a local search
 tells the true ones (`extra`) from the `false`; `doubles` are listed beside another of the same mode.
 """
@@ -40,7 +40,7 @@ _NEARLY_ALL = 0.9
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one search.
+    """The outcome of one search.
 
     Attributes:
         known, found: modes there are, and modes found.
@@ -189,7 +189,7 @@ def check() -> None:
         known = case.make()
         gone = [x for x in known.places if not is_optimum(known, x)]
         if gone:
-            print(f"{name}: {len(gone)} of {known.count} are no optima: {gone[:3]}")
+            print(f"{name}: {len(gone)} of {known.count} are not optima: {gone[:3]}")
 
 
 def main() -> None:
@@ -201,7 +201,7 @@ def main() -> None:
     parser.add_argument("--out", help="file for the runs (JSON)")
     parser.add_argument("--set", action="append", default=[], metavar="MODULE.FIELD=VALUE", help="another constant")
     parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"), help="two such files, in tables")
-    parser.add_argument("--check", action="store_true", help="look at the known modes, and search for nothing")
+    parser.add_argument("--check", action="store_true", help="check the known modes, and search for nothing")
     given = parser.parse_args()
     if given.compare:
         compare(*given.compare)

@@ -14,7 +14,7 @@ import kinks
 from allmodes import problems
 from bed_known import Known, from_points, from_problem
 
-TOLERANCE = 5e-3  # of the bounds: how near a mode a point is listed for it
+TOLERANCE = 5e-3  # of the bounds: a listed point this near a mode has found it
 NOISY_TOLERANCE = 3e-2  # noise moves the minimum of what was measured
 
 
@@ -64,7 +64,7 @@ _FUNNELS = _packaged(problems.rastrigin_funnels, 2)
 _FUNNELS_GLOBAL = _packaged(problems.rastrigin_funnels, 2, is_global=True)
 _DEEP_FUNNELS = _packaged(problems.rastrigin_funnels, 4, is_global=True)
 _SHUBERT = _packaged(problems.shubert, is_global=True)
-_PATIENT = {"patience": 10**6}  # no end before the cap: launches for basins that are small
+_PATIENT = {"patience": 10**6}  # no end before the cap: local searches for small basins
 _BEST: dict[str, Any] = {"target": "global"}
 
 
@@ -105,12 +105,12 @@ def _methods() -> list[Case]:
     given = [("Himmelblau", _HIMMELBLAU), ("mixture d=2 K=10", _TEN), ("Styblinski-Tang d=4", _STYBLINSKI)]
     method = partial(_case, "methods")
     return [
-        *(method(name, make, order, method="launch") for name, make in given for order in (0, 2)),
+        *(method(name, make, order, method="local") for name, make in given for order in (0, 2)),
         *(method(name, make, order, method="multistart") for name, make in given for order in (0, 1)),
         *(method(name, make, 0, method="black-box", cap=15_000) for name, make in given),
         *(method(name, make, order, method="anneal") for name, make in given[:2] for order in (0, 1, 2)),
         method("Styblinski-Tang d=4", _STYBLINSKI, 2, method="anneal", cap=15_000),
-        method("mixture d=5 K=20", _TWENTY, 1, method="launch", cap=8000),
+        method("mixture d=5 K=20", _TWENTY, 1, method="local", cap=8000),
     ]
 
 

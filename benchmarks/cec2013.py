@@ -67,7 +67,7 @@ class Score(NamedTuple):
 
 
 def solve(problem: NichingProblem, budget: int, seed: int, method: str, options: dict[str, Any]) -> Report:
-    """One run: what allmodes.find_maxima does, with a look at what was dropped when something better was found."""
+    """One run: what allmodes.find_maxima does, also noting what was dropped when something better was found."""
     from allmodes import ModeFinder
 
     begin = time.perf_counter()
@@ -79,9 +79,9 @@ def solve(problem: NichingProblem, budget: int, seed: int, method: str, options:
         points = finder.ask()
         if len(points):  # none when the search ends on being asked
             finder._driver.tell_round(problem.objective.fun(points))
-    search, frame = finder._driver.state.search, finder._driver.state.frame
-    archive, tie = search.archive, search.tie
-    found_at = np.array([found.found_at for found in archive.found], dtype=float)
+    context, frame = finder._driver.state.context, finder._driver.state.frame
+    archive, tie = context.archive, context.tolerances.tie
+    found_at = np.array([record.found_at for record in archive.records], dtype=float)
     dropped_at = np.full(len(archive), np.inf)
     for i, value in enumerate(archive.values):
         better = found_at[(archive.values > value + tie) & (found_at >= found_at[i])]
@@ -90,7 +90,7 @@ def solve(problem: NichingProblem, budget: int, seed: int, method: str, options:
             dropped_at[i] = found_at[i]  # never was as good as the best
     points = frame.box.to_user(archive.means)
     values = np.array([frame.value(value) for value in archive.values])
-    return Report(points, values, found_at, dropped_at, search.nfev, time.perf_counter() - begin)
+    return Report(points, values, found_at, dropped_at, context.nfev, time.perf_counter() - begin)
 
 
 # ---- counting

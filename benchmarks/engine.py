@@ -1,7 +1,7 @@
 """Microseconds per iteration of the engine, beside the published milliseconds and the plain transcript.
 
     python benchmarks/engine.py            everything, a few minutes
-    python benchmarks/engine.py --quick    a few rows, for a look
+    python benchmarks/engine.py --quick    a few rows, for a quick check
 
 Each row is timed in one process, best of seven (of three for K of 64 and more); compile time is apart. Compare ratios
 within one run: absolute times depend on the machine. "plain" is the loop transcript of the paper's algorithms that the

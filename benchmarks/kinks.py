@@ -4,7 +4,7 @@
 
 Beside allmodes: multistart with Nelder and Mead's method and with L-BFGS-B (differences), from random starts, without
 any stopping or clustering of their own. A minimum is found when a local search ends, or a mode is listed, within a
-thousandth of the bounds of it. Medians; ">" where it was not all in the budget.
+thousandth of the bounds of it. Medians; ">" where the budget was not enough.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEAR = 1e-3  # of the bounds
 NOTE = (
     f"Medians of the evaluations until every minimum was found, from values alone, budget {BUDGET}; where that was not "
     "enough, the mean share of the minima that were found, in %. allmodes counts a minimum when it is verified: two or "
-    "three launches have come back to it from its sides; the others count where a local search happens to end."
+    "three local searches from its sides have come back to it; the others count where a local search happens to end."
 )
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ SAMPLES = 10
 
 
 def two_wells(x: Floats) -> Floats:
-    """Two minima, for ever."""
+    """A function with two minima."""
     return np.asarray((x[:, 0] ** 2 - 1.0) ** 2 + x[:, 1] ** 2)
 
 
@@ -50,7 +50,7 @@ def held(method: str, evaluations: int, seed: int) -> list[tuple[int, int, int]]
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("evaluations", type=int, nargs="?", default=1_000_000)
-    parser.add_argument("--methods", nargs="+", default=["auto", "launch", "black-box", "anneal"])
+    parser.add_argument("--methods", nargs="+", default=["auto", "local", "black-box", "anneal"])
     given = parser.parse_args()
     note = "What a search of a function with two minima holds, by tracemalloc."
     results = Results("Memory of a long search", given, note)

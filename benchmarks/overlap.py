@@ -19,7 +19,7 @@ from allmodes.problems import Problem, shubert
 from results import Cell, Results, arguments, reached, seeds_of
 
 BUDGET = 1_200
-CASES = ((4, 8), (4, 16), (4, 32), (8, 8), (8, 16), (8, 32))  # workers, and launches under way at once
+CASES = ((4, 8), (4, 16), (4, 32), (8, 8), (8, 16), (8, 32))  # workers, and local searches in flight
 WAYS = ("one round", "overlapping", "completion")
 _WITHOUT_END = 10**9
 
@@ -27,10 +27,10 @@ _WITHOUT_END = 10**9
 def a_driver(problem: Problem, way: str, width: int, seed: int) -> Driver:
     options = {"width": width, "patience": _WITHOUT_END, "order": "completion" if way == "completion" else "fixed"}
     finder = ModeFinder(problem.bounds, jac=True, maximise=True, rng=seed, maxfev=BUDGET, options=options)
-    launches: Any = finder._driver.state.strategy.launches  # type: ignore[attr-defined]
-    launches.width = (width, width)
+    scheduler: Any = finder._driver.state.search
+    scheduler.multistart.width = (width, width)
     if way == "one round":
-        launches.overlap = "none"
+        scheduler.overlap = "none"
     return finder._driver
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     note = f"{problem.name}, {BUDGET} evaluations with gradients; means, of the workers' time busy in %, and of modes."
     results = Results("Workers whose evaluations take different times", given, note)
     columns = (f"{way}: {what}" for way in WAYS for what in ("busy, %", "modes"))
-    results.table(["workers", "launches at once", *columns])
+    results.table(["workers", "local searches at once", *columns])
     for workers, width in CASES:
         cells: list[Cell] = []
         for way in WAYS:

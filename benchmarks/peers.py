@@ -24,7 +24,7 @@ TOLERANCE = 5e-3  # of the width of the box, in every coordinate
 FLAT_TOLERANCE = 2e-2  # for problems with a mode of singular Hessian: gradients vanish long before one is there
 SINGULAR = 1e-9  # smallest relative curvature of a mode that is not flat
 
-FIRST_BATCH, LARGEST_BATCH = 16, 256  # launches that run side by side, doubled every time; changes no count
+FIRST_BATCH, LARGEST_BATCH = 16, 256  # climbs that run side by side, doubled every time; changes no count
 FIRST_RADIUS = 0.15  # in units of the box
 LARGEST_RADIUS = 0.5  # times the square root of d
 GROW, GROW_ABOVE = 2.5, 0.75  # a step at the radius that gained this share of what was predicted
@@ -32,7 +32,7 @@ SHRINK, SHRINK_BELOW = 0.3, 0.25  # relative to the step that gained less
 LEAST_GAIN = 1e-4  # share of the predicted gain from which on a step is taken
 GRADIENT_TOLERANCE = 1e-6  # times 1 + |f|
 SMALLEST_STEP = 1e-9  # of the box: as far as double precision can tell values apart
-MOST_ITERATIONS = 100  # per launch
+MOST_ITERATIONS = 100  # per climb
 BISECTIONS = 40  # of the trust-region multiplier: twelve digits
 SMALLEST_GAP = 1e-100  # between the multiplier and a curvature: the step stays finite, and so does its square
 HARD_CASE = 0.5  # share of the radius that a step may leave unused before the top direction gets it
@@ -72,12 +72,12 @@ class Finds:
 def multistart_newton(problem: Problem, rng: np.random.Generator, max_evaluations: int) -> Floats:
     """Trust-region Newton from uniform starts; one value with gradient and Hessian counts as one evaluation.
 
-    Launches run side by side, and are counted as if they ran one after the other.
+    Climbs run side by side, and are counted as if they ran one after the other.
     """
     finds = Finds(problem, max_evaluations)
     count, size = 0, FIRST_BATCH
     while count < max_evaluations and not finds.is_complete:
-        ends, spent = newton_launches(problem, rng.random((size, problem.dimension)))
+        ends, spent = newton_climbs(problem, rng.random((size, problem.dimension)))
         size = min(2 * size, LARGEST_BATCH)
         for point, evaluations in zip(ends, spent, strict=True):
             count += int(evaluations)
@@ -132,7 +132,7 @@ def shgo(problem: Problem, max_evaluations: int) -> Floats:
 
 
 class Calls:
-    """The problem as SciPy wants it, one point at a time and to be minimised, with a count of the values."""
+    """The problem in SciPy's terms, one point at a time and to be minimised, with a count of the values."""
 
     def __init__(self, problem: Problem) -> None:
         self.objective = problem.objective
@@ -152,7 +152,7 @@ class Calls:
 
 
 class State(NamedTuple):
-    """Launches of Newton's method in the unit box: where they are and what is known there."""
+    """Climbs by Newton's method in the unit box: where they are and what is known there."""
 
     z: Floats
     value: Floats
@@ -164,7 +164,7 @@ class State(NamedTuple):
         return State(*(part[which] for part in self))
 
 
-def newton_launches(problem: Problem, starts: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def newton_climbs(problem: Problem, starts: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """End points (N, d) of trust-region Newton from starts in the unit box, and the evaluations of each (N,)."""
     low, width = problem.bounds[:, 0], np.ptp(problem.bounds, axis=1)
 
@@ -189,7 +189,7 @@ def newton_launches(problem: Problem, starts: Floats) -> tuple[Floats, NDArray[n
 
 
 def advance(state: State, there: State, gain: Floats) -> State:
-    """The launches after a look at where their steps lead: taken or not, the radius larger or smaller."""
+    """The climbs once their steps are evaluated: taken or not, the radius larger or smaller."""
     length = np.linalg.norm(there.z - state.z, axis=1)
     ratio = (there.value - state.value) / gain
     largest = LARGEST_RADIUS * np.sqrt(state.z.shape[1])
@@ -215,7 +215,7 @@ def free_part(state: State) -> tuple[Floats, Floats]:
 
 
 def is_maximum(state: State) -> Bools:
-    """Which launches have arrived."""
+    """Which climbs have arrived."""
     gradient, hessian = free_part(state)
     curvature = np.linalg.eigvalsh(hessian)
     is_level = np.abs(gradient).max(axis=1) <= GRADIENT_TOLERANCE * (1.0 + np.abs(state.value))

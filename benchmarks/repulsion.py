@@ -1,4 +1,4 @@
-"""Annealing beside what is known: do frozen components in q help to find the others?
+"""Annealing with known modes: do frozen components in q help to find the others?
 
     python benchmarks/repulsion.py --runs 8 --out repulsion.json
     python benchmarks/repulsion.py --runs 3 --problems Himmelblau Shubert --orders 2
@@ -6,7 +6,7 @@
 
 Runs of annealing, one after the other, within a fixed number of evaluations, without and with the repulsion of
 archived modes, each of which counts as w live components. Where components end, L-BFGS-B polishes; an end in a new mode
-is charged with all of its evaluations, one in a known mode with two, for that is when the finder recognises it. From
+is charged with all of its evaluations, one in a known mode with two, because the finder recognises it then. From
 values alone a gradient counts as d more evaluations. Means over fresh seeds; what repulsion changes, with the standard
 error of the paired difference: modes found, and the evaluations after which a mode was found, where those that were not
 found count as the budget.
@@ -42,6 +42,7 @@ from allmodes.reproduce.hapke import train
 from allmodes.search.archive import Archive, Frozen
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held
+from allmodes.search.events import Continue
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.annealing.tuning import TUNING
 
@@ -167,7 +168,8 @@ def run(problem: Problem, is_global: bool, order: int, repels: bool, seed: int, 
     """Annealing until the budget is used."""
     box = Box.make(problem.bounds)
     context = Context(box, Archive(box), np.random.default_rng(seed), order=order, is_global=is_global, maxfev=budget)
-    annealing, polisher = Annealing(context, repels=repels), Polisher(problem, context)
+    annealing, polisher = Annealing(context), Polisher(problem, context)
+    annealing.repels = repels
     while True:
         request = annealing.ask(True)
         if not len(request.points):
@@ -175,6 +177,7 @@ def run(problem: Problem, is_global: bool, order: int, repels: bool, seed: int, 
         evaluation = polisher.evaluate(request.points, request.needs)
         context.observe(request.points, np.asarray(evaluation.value), len(request.points))
         for event in annealing.tell(evaluation):
+            assert isinstance(event, Continue)  # an end, to be polished
             polisher.polish(event.point)
     return Outcome(polisher.found_at, polisher.ends, polisher.new)
 

@@ -6,7 +6,7 @@
 The clock goes on by the processor time that the search itself takes, and jumps when it waits for workers. Evaluations
 take a random time (log-normal, `--spread` is the standard deviation of its logarithm) with the given median.
 
-For each problem and width (launches under way at once): evaluations and time until all modes are found, how much of
+For each problem and width (local searches in flight): evaluations and time until all modes are found, how much of
 the workers' time was spent on evaluations until then, and what the parent does: its processor time for each evaluation,
 and how many evaluations per second it could keep up with.
 """

@@ -18,7 +18,7 @@ from allmodes.cli.exits import TEXT
 PAGE = Path(__file__).parent / "command-line.md"
 _INTRODUCTION = """# Command line
 
-The command `allmodes` comes with the extra `cli` (`pip install 'allmodes[cli]'`); plots want `plot`, too, and reports
+The command `allmodes` comes with the extra `cli` (`pip install 'allmodes[cli]'`); plots also need `plot`, and reports
 `report`. After `make demo` it is `.venv/bin/allmodes`. [A terminal session](session.md) shows what it prints.
 """
 

@@ -128,7 +128,7 @@ def _problems(page: Transcript) -> None:
     page.run("allmodes find mixture-2d-10 --seed 0 --out mixture", "ls mixture")
     page.say(
         "`result.npz` is for Python (`allmodes.Result.load`) and the commands below, `result.json` for other programs, "
-        "`run.json` and `checkpoint.npz` are what `allmodes resume` goes on from. A result is not replaced unawares:"
+        "`run.json` and `checkpoint.npz` are what `allmodes resume` needs. A result is not replaced by accident:"
     )
     page.run("allmodes find mixture-2d-10 --seed 0 --out mixture", code=2)
 
@@ -136,9 +136,9 @@ def _problems(page: Transcript) -> None:
 def _function(page: Transcript) -> None:
     page.say("## A function of your own, interrupted and resumed")
     page.write("simulator.py", SIMULATOR, "python")
-    page.say("While a search goes on, its last line says how it stands. What the function prints appears above it.")
+    page.say("While a search runs, its last line shows how far it is. What the function prints appears above it.")
     page.interrupt("allmodes find simulator.py:energy --bounds -6:6,-6:6 --seed 1 --out run", WAITING)
-    page.say("With its licence the simulator goes on, exactly where it was:")
+    page.say("With its licence the simulator runs, and the search goes on exactly where it was:")
     page.run("touch licence", "allmodes resume run")
 
 

@@ -53,7 +53,7 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of code of a page; directives of the documentation are none. An indented block has no language."""
+    """The blocks of code of a page, without documentation directives. An indented block has no language."""
     found = []
     for token in MarkdownIt().parse(text):
         if token.type in ("fence", "code_block") and not token.info.startswith("{"):

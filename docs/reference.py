@@ -201,7 +201,7 @@ def equation_map(items: list[Tagged], public: dict[int, str]) -> str:
 def _paper_page(items: list[Tagged], public: dict[int, str]) -> str:
     """What carries a label and is not public."""
     paths = dict.fromkeys(item.path for item in items if _target(item, public) is None)
-    text = "What carries a label of the paper and is no public name. It may change without notice."
+    text = "What carries a label of the paper but is not a public name. It may change without notice."
     return "\n".join(["# The paper's equations, inside", "", text, "", *map(_directive, paths)])
 
 

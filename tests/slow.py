@@ -16,6 +16,7 @@ MODULES = frozenset(
 
 # Many seeds or problems, processes, or more than about two seconds in all.
 TESTS: dict[str, tuple[str, ...]] = {
+    "test_bent_valleys": ("test_black_box_lists_a_bent_valley_once",),
     "test_cec2013": ("test_nothing_is_higher_near_a_maximum_nor_in_the_box",),
     "test_cli_endings": (
         "test_a_full_disk", "test_a_reader_that_has_seen_enough", "test_output_that_cannot_be_written",
@@ -27,7 +28,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_degenerate_inputs": (
         "test_a_global_minimum_in_a_kink_is_not_replaced_by_worse_ones", "test_a_saddle_at_a_bound_is_no_minimum",
         "test_integer_valued", "test_large_and_small_values_by_other_methods", "test_linear",
-        "test_with_a_gradient_populations_join_where_launches_end_nowhere",
+        "test_with_a_gradient_populations_join_where_local_searches_end_nowhere",
     ),
     "test_derivatives": ("test_values_gradients_and_hessians",),
     "test_evaluation_counts": ("test_the_jax_driver_reports_the_same_counts",),
@@ -45,7 +46,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_hapke": (
         "test_derivatives_agree_with_differences_in_the_whole_closed_box", "test_jax_computes_the_same_in_float64",
     ),
-    "test_kinks": ("test_a_level_crease_is_one_flat_mode", "test_every_minimum_is_found_once_and_nothing_else"),
+    "test_kinked_functions": (
+        "test_a_level_ridge_is_one_flat_mode", "test_every_minimum_is_found_once_and_nothing_else",
+    ),
     "test_noisy": ("test_every_mode_is_listed_once_and_nothing_else",),
     "test_odd_plots": ("test_odd_results_are_drawn",),
     "test_problems_bed": ("test_every_top_of_a_fine_grid_leads_to_a_listed_mode",),
@@ -53,7 +56,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_reproduce": ("test_runs_one_and_shows_it", "test_the_number_of_workers_changes_nothing"),
     "test_result_plots": ("test_matplotlib_is_imported_when_something_is_drawn",),
     "test_storage": ("test_every_truncation_is_noticed", "test_flipped_bits_are_noticed_or_do_not_matter"),
-    "test_trust_region": ("test_a_step_stays_in_its_radius_and_is_nearly_the_best_there",),
     "test_workers": ("test_processes_of_the_standard_library", "test_processes_run_any_function"),
 }  # fmt: skip
 

@@ -98,7 +98,7 @@ class Keeper:
             if not self.has_warned:  # once for each problem, not once a minute
                 self.has_warned = True
                 warnings.warn(
-                    f"the checkpoint {self.path} could not be written: {error}. The search goes on without it; what was "
+                    f"the checkpoint {self.path} could not be written: {error}. The search goes on; what was "
                     "written before is still there. Free some space, or choose another path.",
                     RuntimeWarning,
                     stacklevel=2,

@@ -81,7 +81,7 @@ def _pair(given: Any, names: tuple[str, ...]) -> tuple[Any, Any]:
     x = [np.asarray(given[name]) for name in names]
     lengths = {name: np.shape(column) for name, column in zip(names, x, strict=True)}
     if len({np.shape(given[_VALUE]), *lengths.values()}) > 1:
-        raise ValueError(f"warm_start has columns of the shapes {lengths} and {np.shape(given[_VALUE])}; wanted equal lengths.")
+        raise ValueError(f"warm_start has columns of shapes {lengths} and {np.shape(given[_VALUE])}; wanted one shape.")
     return np.stack(x, axis=-1), np.asarray(given[_VALUE])
 
 

@@ -18,7 +18,7 @@ from allmodes import find_minima
 
 HERE = Path(__file__).parent
 WELL = [(-2.0, 2.0), (-2.0, 2.0)]
-METHODS = ("auto", "launch", "black-box", "anneal")
+METHODS = ("auto", "local", "black-box", "anneal")
 
 
 def double_well(x):

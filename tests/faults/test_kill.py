@@ -76,7 +76,7 @@ if __name__ == "__main__":
 
 
 def test_what_workers_have_done_of_a_round_survives_a_kill(tmp_path):
-    """A round of sixteen launches takes longer than the time between two checkpoints: these hold what came of it."""
+    """A round of sixteen local searches takes longer than the time between checkpoints: they hold parts of it."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROGRAM.parent), *sys.path])}
     program = tmp_path / "on_workers.py"
     program.write_text(ON_WORKERS)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from allmodes import ModeFinder
+from allmodes.objective.bounds import Box
+from allmodes.search.candidate import POPULATION
+from allmodes.search.searchers.population.pool import Pool
 from allmodes.storage import pack
-from allmodes.strategy import pool
-from allmodes.strategy.population import Population
 
 
 def two_wells(x):
@@ -26,11 +27,11 @@ def size(finder):
 @pytest.fixture(autouse=True)
 def low_limits(monkeypatch):
     """Limits lowered to what a short search reaches."""
-    for name in ("pool._MOST_POINTS", "screening._MOST_POINTS", "search._MOST_LEVELS"):
-        monkeypatch.setattr(f"allmodes.strategy.{name}", 300)
+    for name in ("starts.queue._MOST_POINTS", "context._MOST_VALUES"):
+        monkeypatch.setattr(f"allmodes.search.{name}", 300)
     monkeypatch.setattr("allmodes.result.history._ROWS", 20)
-    for name, limit in (("_MOST_LAUNCHES", 20), ("_MOST_POINTS", 100), ("_MOST_FRAMES", 20), ("_PENDING", 8)):
-        monkeypatch.setattr(f"allmodes.strategy.records.{name}", limit)
+    for name, limit in (("_MOST_SEARCHES", 20), ("_MOST_POINTS", 100), ("_MOST_FRAMES", 20), ("_PENDING", 8)):
+        monkeypatch.setattr(f"allmodes.result.records.{name}", limit)
 
 
 def told(evaluations, **given):
@@ -45,36 +46,33 @@ def told(evaluations, **given):
     return finder._driver.state, sizes
 
 
-def test_what_launches_hold_stays_bounded():
-    state, sizes = told(30_000, method="launch", options={"patience": 10**6, "width": 256})
+def test_what_local_searches_hold_stays_bounded():
+    state, sizes = told(30_000, method="local", options={"patience": 10**6, "width": 256})
     early, late = np.median(sizes[5:20]), np.median(sizes[20:])
     assert late < 1.1 * early
     assert len(state.history) <= 20
-    assert len(state.search.levels) < 600
+    assert len(state.context.sampled) < 600
 
 
 def test_what_screening_holds_stays_bounded():
-    state, _ = told(20_000, method="launch", target="global")
-    assert 0 < len(state.strategy.screen.values) <= 300
+    state, _ = told(20_000, method="local", target="global")
+    assert 0 < len(state.search.multistart.screened.queue) <= 300
 
 
 def test_what_populations_hold_stays_bounded():
     state, _ = told(20_000, method="black-box")
-    found = next(member.strategy for member in state.strategy.members if isinstance(member.strategy, Population))
-    assert found.pool.forgotten > 1000
-    assert len(found.pool) <= 300
+    queue = state.search.members[POPULATION].pool.queue
+    assert queue.forgotten > 1000
+    assert len(queue) <= 300
 
 
 def test_a_pool_forgets_the_oldest_and_draws_as_if_it_did_not(monkeypatch):
-    from allmodes.objective.bounds import Box
-
+    monkeypatch.setattr("allmodes.search.starts.queue._MOST_POINTS", 20)
     points = np.random.default_rng(0).random((50, 2))
-    monkeypatch.setattr(pool, "_MOST_POINTS", 20)
-    kept = pool.Pool(Box.make([(0.0, 1.0)] * 2))
-    kept.add(points, points[:, 0])
-    kept.begin_round(np.zeros((0, 2)))
-    np.testing.assert_array_equal(kept.points, points[-20:])
-    assert kept.forgotten == 30
-    assert len(kept.draw(np.random.default_rng(0), 500)) == 450
-    start, _, value = kept.take()
-    assert value == start[0] == points[-20:, 0].max()
+    pool = Pool(Box.make([(0.0, 1.0)] * 2))
+    pool.add(points, points[:, 0])
+    pool.begin_round(np.zeros((0, 2)))
+    np.testing.assert_array_equal(pool.queue.points, points[-20:])
+    assert pool.queue.forgotten == 30
+    assert len(pool.draw(np.random.default_rng(0), 500)) == 450
+    assert pool.take().point[0] == points[-20:, 0].max()

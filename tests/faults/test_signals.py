@@ -17,7 +17,7 @@ import pytest
 
 from allmodes import Status, find_minima
 from allmodes.checkpoints import Pace, Signals, Terminated
-from allmodes.strategy.auto import Auto
+from allmodes.search.scheduling.scheduler import Scheduler
 
 BOX = [(-3.0, 3.0), (-3.0, 3.0)]
 BOTH = [signal.SIGINT, signal.SIGTERM]
@@ -87,7 +87,7 @@ def test_in_the_middle_of_a_batch(number, n, tmp_path):
     assert len(fun.points) == whole.nfev
 
 
-@pytest.mark.parametrize("method", ["launch", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["local", "black-box", "anneal"])
 def test_with_derivatives_and_counts_from_the_beginning(method, tmp_path):
     fun = Signalled(signal.SIGTERM, 60)
     given = {"rng": 5, "maxfev": 200, "jac": jacobian, "method": method}
@@ -115,7 +115,7 @@ def test_failures_are_counted_from_the_beginning(tmp_path):
 @pytest.mark.parametrize("number", BOTH)
 def test_between_evaluations_it_waits_until_the_search_is_whole(number, tmp_path, monkeypatch):
     """In the middle of `tell` a search is neither the old nor the new one."""
-    tell, told = Auto.tell, []
+    tell, told = Scheduler.tell, []
 
     def interrupted(self, evaluation, ticket):
         told.append(None)
@@ -123,7 +123,7 @@ def test_between_evaluations_it_waits_until_the_search_is_whole(number, tmp_path
             os.kill(os.getpid(), number)
         tell(self, evaluation, ticket)
 
-    monkeypatch.setattr(Auto, "tell", interrupted)
+    monkeypatch.setattr(Scheduler, "tell", interrupted)
     given = {**GIVEN, "checkpoint": tmp_path / "run.ckpt"}
     part = find_minima(himmelblau, BOX, **given)
     assert part.status is Status.INTERRUPTED
@@ -145,14 +145,14 @@ def test_without_a_checkpoint_ctrl_c_waits_too_and_sigterm_is_left_alone(monkeyp
 
 
 def test_after_the_last_round_it_ends_the_search_all_the_same(tmp_path, monkeypatch):
-    tell = Auto.tell
+    tell = Scheduler.tell
 
     def interrupted(self, evaluation, ticket):
         tell(self, evaluation, ticket)
         if self.search.nfev == 30:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(Auto, "tell", interrupted)
+    monkeypatch.setattr(Scheduler, "tell", interrupted)
     given = {"rng": 5, "maxfev": 30, "checkpoint": tmp_path / "run.ckpt"}
     assert find_minima(himmelblau, BOX, **given).status is Status.INTERRUPTED
 
@@ -415,7 +415,7 @@ def test_when_the_time_is_up_points_that_wait_are_withdrawn(tmp_path):
         given = {"workers": pool, "rng": 0, "options": {"width": 64}, "checkpoint": tmp_path / "run.ckpt"}
         late = find_minima(slow, BOX, maxtime=0.5, **given)
         assert late.status is Status.TIME_SPENT or not late.modes
-        assert 0 < late.nfev < 64  # a round has 3 points for each launch
+        assert 0 < late.nfev < 64  # a round has 3 points for each local search
         assert (
             content(find_minima(well, BOX, maxfev=300, **given))[1:]
             == content(find_minima(well, BOX, maxfev=300, **given | {"checkpoint": None}))[1:]

@@ -189,7 +189,7 @@ class Deserted:
 def test_nobody_is_waited_for(monkeypatch):
     monkeypatch.setattr("allmodes.objective.workers.stream._PATIENCE_AT_FIRST", 0.3)
     monkeypatch.setattr("allmodes.objective.workers.opening.known_size", lambda pool: pool.num_workers)
-    with pytest.raises(RuntimeError, match="no worker is there"):
+    with pytest.raises(RuntimeError, match="there have been no workers"):
         evaluated(value, Deserted())
 
 

@@ -43,7 +43,7 @@ def four_modes(d=2):
 
 
 def some_paths(d=2):
-    """Nine launches from a grid to the modes, of six points each."""
+    """Nine local searches from a grid to the modes, of six points each."""
     ends = np.array([[-1.04, -1.04], [-1.04, 0.96], [0.96, -1.04], [2.0, 0.96]])
     share = np.linspace(0.0, 1.0, 6)[:, None] ** 0.5
     starts = [np.array([a, b]) for a in (-1.8, 0.1, 1.7) for b in (-1.7, -0.1, 1.9)]

@@ -498,13 +498,13 @@ def test_derivatives_without_jax(monkeypatch):
             families.Beta(),
             [[0.5, 0.1]],
             0.2,
-            r"covariances has a variance of 0\.2; Beta\(\) .* wants variances below 0\.09",
+            r"covariances has a variance of 0\.2; Beta\(\) .* needs variances below 0\.09",
         ),
         (
             families.Bernoulli(),
             [[0.5, -0.5]],
             None,
-            r"means contains -0\.5; Bernoulli\(\) wants probabilities strictly between",
+            r"means contains -0\.5; Bernoulli\(\) needs probabilities strictly between",
         ),
         (families.Bernoulli(), [[0.5, 1.0]], None, "means contains 1; Bernoulli"),
         (
@@ -518,7 +518,7 @@ def test_derivatives_without_jax(monkeypatch):
             families.Gamma(),
             [[1.0, 1.0]],
             None,
-            r"covariances is missing; Gamma\(\) wants one variance, or one for each coordinate \(2\)",
+            r"covariances is missing; Gamma\(\) needs one variance, or one for each coordinate \(2\)",
         ),
         (families.Gamma(), [[1.0, 1.0]], -1.0, "covariances has a variance of -1; every variance must be positive"),
         (
@@ -541,13 +541,13 @@ MIXED = families.Product((families.Gaussian(), 2), (families.Gamma(), 1))
     ("means", "spread", "message"),
     [
         (np.ones((2, 4)), [1.0, 1.0], "means has 4 coordinates; the blocks of Product.* have 3 in all"),
-        (np.ones((2, 3)), 1.0, r"covariances is 1\.0; a Product wants a list with one entry for each of its 2 blocks"),
+        (np.ones((2, 3)), 1.0, r"covariances is 1\.0; a Product needs a list with one entry for each of its 2 blocks"),
         (
             np.ones((2, 3)),
             [1.0],
-            r"covariances is \[1\.0\]; a Product wants a list with one entry for each of its 2 blocks",
+            r"covariances is \[1\.0\]; a Product needs a list with one entry for each of its 2 blocks",
         ),
-        (np.ones((2, 3)), None, "covariances is None; a Product wants a list"),
+        (np.ones((2, 3)), None, "covariances is None; a Product needs a list"),
         (-np.ones((2, 3)), [1.0, 1.0], "means contains -1; Gamma"),
         (np.ones((2, 3)), [1.0, -1.0], "covariances has a variance of -1"),
     ],

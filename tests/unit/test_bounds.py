@@ -211,8 +211,8 @@ def test_periodic_off_in_every_form(given):
     [
         ({"bounds": None}, ValueError, "bounds and x0 are both None"),
         ({"bounds": []}, ValueError, r"bounds has shape \(0,\)"),
-        ({"bounds": (0, 1)}, TypeError, r"bounds is \(0, 1\); bounds wants one \(lower, upper\) pair"),
-        ({"bounds": 3}, TypeError, r"bounds is 3; bounds wants one"),
+        ({"bounds": (0, 1)}, TypeError, r"bounds is \(0, 1\); bounds needs one \(lower, upper\) pair"),
+        ({"bounds": 3}, TypeError, r"bounds is 3; bounds needs one"),
         ({"bounds": [(0, 1, 2)]}, ValueError, r"bounds\[0\] has 3 entries"),
         ({"bounds": [(0, 1), (2,)]}, ValueError, r"bounds\[1\] has 1 entries"),
         ({"bounds": [(0, 1), (2, 1)]}, ValueError, r"bounds of coordinate 1 are \(2.0, 1.0\); wanted lower <= upper"),

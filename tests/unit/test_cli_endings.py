@@ -21,7 +21,7 @@ class TestEndings:
         shown = find(function, "--out", "run")
         assert shown.exit_code == code
         assert "minim" in shown.stdout.splitlines()[0]
-        assert f"Ended by {'Ctrl-C' if code == 130 else 'SIGTERM'}. Saved. Go on: allmodes resume run" in shown.stderr
+        assert f"Ended by {'Ctrl-C' if code == 130 else 'SIGTERM'}. Saved. Resume: allmodes resume run" in shown.stderr
         assert "Interrupted: this is what was found so far." in shown.stdout
         assert written("run")["status"] == "INTERRUPTED"
         assert written("run")["nfev"] == 199
@@ -105,7 +105,7 @@ class TestEndings:
     @pytest.mark.parametrize(
         ("words", "told"),
         [
-            (["--bounds", "0,1"], "Invalid value for '--bounds': '0,1' was found ('0' is no LOW:HIGH)"),
+            (["--bounds", "0,1"], "Invalid value for '--bounds': '0,1' was found ('0' is not LOW:HIGH)"),
             (["--bounds", "0:1", "--max-evaluations", "many"], "wanted a whole number of at least 1"),
             (["--bounds", "0:1", "--x0", "5"], "x0 has 5.0 in coordinate 0, outside its bounds"),
             (["--bounds", "0:1", "--names", "a,b"], "wanted 1 strings"),
@@ -187,7 +187,7 @@ class TestResume:
         find("energy", "--out", "run", "--max-evaluations", "60")
         shown = run("resume", "run", "--max-evaluations", "50")
         assert shown.exit_code == 2
-        assert "--max-evaluations is 50; 60 evaluations are made already" in " ".join(shown.stderr.split())
+        assert "--max-evaluations is 50; 60 evaluations have already been made" in " ".join(shown.stderr.split())
         assert json.loads(Path("run/run.json").read_text())["settings"]["max_evaluations"] == 60
 
     def test_the_report_of_what_is_finished(self):
@@ -209,7 +209,7 @@ class TestResume:
         shown = run("show", "run")
         assert shown.stdout.splitlines()[1:4] == before.splitlines()[1:4]
         assert "Not finished" in shown.stdout
-        assert shown.stderr == "Go on: allmodes resume run\n"
+        assert shown.stderr == "Resume it: allmodes resume run\n"
 
     def test_what_cannot_be_resumed_is_explained(self, place):
         assert "there is no directory nowhere" in run("resume", "nowhere").stderr

@@ -36,13 +36,13 @@ class TestFind:
         assert "\x1b" not in shown.output
 
     def test_has_all_the_settings(self):
-        words = ["--modes", "global", "--method", "launch", "--n-modes", "1", "--max-time", "60", "--max-evaluations",
+        words = ["--modes", "global", "--method", "local", "--n-modes", "1", "--max-time", "60", "--max-evaluations",
                  "5e3", "--on-error", "nan", "--x0", "1,1", "--x0", "2,2", "--xtol", "1e-5", "--temperature", "2",
                  "--checkpoint-every", "5", "--periodic", "0", "--width", "4", "--order", "fixed", "--patience", "7",
                  "--max-rounds", "900"]  # fmt: skip
         assert find("energy", "--out", "run", *words).exit_code == 0
         settings = written("run")["settings"]
-        expected = {"target": "global", "method": "launch", "n_modes": 1, "maxtime": 60.0, "maxfev": 5000, "seed": 1,
+        expected = {"target": "global", "method": "local", "n_modes": 1, "maxtime": 60.0, "maxfev": 5000, "seed": 1,
                     "on_error": "nan", "x0": [[1.0, 1.0], [2.0, 2.0]], "xtol": 1e-5, "periodic": [0],
                     "maxiter": 900, "options": {"temperature": 2.0, "width": 4, "order": "fixed", "patience": 7,
                                                 "checkpoint_every": 5.0}}  # fmt: skip
@@ -238,7 +238,7 @@ class TestWatching:
         assert first[0] > first[5] > first[10] > 0.0
 
     def test_annealing_that_joins_a_search_is_seen(self):
-        """Only where only the best modes count and every launch finds another does it join."""
+        """It joins only where just the best modes count and every local search finds another."""
         problem = named("rastrigin-funnels", 2)
         seen = []
         f = problem.objective

@@ -167,7 +167,7 @@ class TestFile:
             "line 3, bounds: [[-6, 6], [1, 0]] was found (1 is not below 0); wanted LOW:HIGH",
             "line 4, max_evalutions: there is no such setting; did you mean max_evaluations?",
             "line 5, workers: 0 was found; wanted a number of processes",
-            "line 6, method: 'fast' was found; wanted one of auto, launch, black-box, anneal, multistart",
+            "line 6, method: 'fast' was found; wanted one of auto, local, black-box, anneal, multistart",
             "line 7, maximise: 'yes' was found; wanted true or false",
             "line 8, names: ['x', 3] was found; wanted names",
             "line 9, n_modes: 1.5 was found; wanted a whole number of at least 1",
@@ -182,7 +182,7 @@ class TestFile:
         ("content", "told"),
         [
             (b"a = = 3", "is not TOML: Invalid value (at line 1, column 5)"),
-            (b"\xff\xfe", "is not a text in UTF-8"),
+            (b"\xff\xfe", "is not UTF-8 text"),
             (b"", "target: missing; wanted FILE.py:FUNCTION"),
         ],
     )
@@ -227,3 +227,9 @@ class TestFile:
         shown = CliRunner().invoke(cli.main, ["find", str(tmp_path / "run.toml")])
         assert shown.exit_code == 2
         assert "cannot be read" in shown.stderr
+
+
+def test_the_old_name_of_a_method_is_accepted_and_not_shown():
+    kind = BY_KEY["method"].kind
+    assert kind.checked("launch") == kind.checked("local") == "local"
+    assert "launch" not in kind.name

@@ -134,7 +134,7 @@ class TestProblems:
         assert set(found.arguments) == {"fun", "jac", "hess", "vectorized", "bounds"}
 
     def test_that_cannot_be_made_are_explained(self):
-        with pytest.raises(Usage, match="dimension is 3; the problem himmelblau is there in 2 alone"):
+        with pytest.raises(Usage, match="dimension is 3; the problem himmelblau exists only in 2"):
             load("himmelblau", 3)
         with pytest.raises(Usage, match="at most 8"):
             load("vincent", 9)

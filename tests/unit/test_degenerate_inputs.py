@@ -9,7 +9,7 @@ from allmodes.nva import presets
 SQUARE = [(-2.0, 2.0), (-1.0, 3.0)]
 METHODS = {
     "auto": "auto",
-    "launch": "launch",
+    "local": "local",
     "multistart": "multistart",
     "black-box": "black-box",
     "anneal": "anneal",
@@ -209,7 +209,7 @@ def test_discontinuous(method):
     assert len(result.modes) <= 3  # at (0.2, 0) the function falls to a lower piece: an infimum, not a minimum
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["auto", "local", "black-box", "anneal"])
 def test_integer_valued(method):
     result = minima(lambda x: int(np.floor(x[0] ** 2 + x[1] ** 2)), [(-5.0, 5.0)] * 2, method=method, maxfev=5000)
     assert result.fun == 0.0
@@ -287,7 +287,7 @@ def test_a_large_constant_added(constant):
 # ---- flat and degenerate
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "black-box"])
+@pytest.mark.parametrize("method", ["auto", "local", "black-box"])
 def test_a_plateau(method):
     result = minima(lambda x: max(0.0, float(x @ x) - 1.0), [(-3.0, 3.0)] * 2, method=method, maxfev=5000)
     assert result.fun == 0.0
@@ -323,7 +323,7 @@ def test_a_valley_with_bends_is_one_flat_mode(derivatives):
         given["jac"] = lambda x: sine_derivatives(x)[0]
     if derivatives > 1:
         given["hess"] = lambda x: sine_derivatives(x)[1]
-    result = minima(lambda x: float((x[1] - np.sin(x[0])) ** 2), [(-5.0, 5.0), (-2.0, 2.0)], method="launch", **given)
+    result = minima(lambda x: float((x[1] - np.sin(x[0])) ** 2), [(-5.0, 5.0), (-2.0, 2.0)], method="local", **given)
     assert [mode.kind for mode in result.modes] == ["flat"]
 
 
@@ -332,7 +332,7 @@ def test_two_rings_at_the_same_height_are_two(seed):
     def rings(x):
         return min(float((x[0] - side) ** 2 + x[1] ** 2 - 1.0) ** 2 for side in (-2.0, 2.0))
 
-    result = minima(rings, [(-4.0, 4.0)] * 2, method="launch", rng=seed)
+    result = minima(rings, [(-4.0, 4.0)] * 2, method="local", rng=seed)
     assert [mode.kind for mode in result.modes] == ["flat", "flat"]
     assert sorted(np.sign(positions(result)[:, 0])) == [-1.0, 1.0]
 
@@ -366,8 +366,8 @@ def test_with_a_gradient_a_function_of_kinks_has_its_minimum():
     assert result.fun == pytest.approx(51.1489921, abs=1e-5)
 
 
-def test_with_a_gradient_populations_join_where_launches_end_nowhere():
-    """A root is steeper the nearer: no launch can tell its lowest point from others."""
+def test_with_a_gradient_populations_join_where_local_searches_end_nowhere():
+    """A root gets steeper towards zero: no local search can locate its lowest point."""
 
     def jac(x):
         return 0.5 * np.sign(x) / np.sqrt(np.abs(x) + 1e-300)
@@ -380,7 +380,7 @@ def test_with_a_gradient_populations_join_where_launches_end_nowhere():
 
 @pytest.mark.parametrize("seed", [1, 5])
 def test_a_global_minimum_in_a_kink_is_not_replaced_by_worse_ones(seed):
-    """A cone among smooth dents: launches end nowhere in it, and everything else they find is worse."""
+    """A cone among smooth dents: local searches end at no optimum in it, and everything else they find is worse."""
 
     def cone(x):
         r = x - np.array([0.21, -0.33, 0.47])
@@ -425,7 +425,7 @@ def test_a_cube_has_its_minimum_at_the_bound(given):
 
 
 @pytest.mark.parametrize("given", [{}, DERIVATIVES_OF_CUBE])
-def test_a_launch_from_a_degenerate_saddle(given):
+def test_a_local_search_from_a_degenerate_saddle(given):
     result = minima(lambda x: float(x[0] ** 3), [(-1.0, 1.0)], x0=[0.0], **given)
     np.testing.assert_array_equal(positions(result), [[-1.0]])
 

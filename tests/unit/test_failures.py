@@ -9,7 +9,7 @@ from allmodes.nva import presets
 WELL = [(-2.0, 2.0), (-2.0, 2.0)]
 METHODS = {
     "auto": "auto",
-    "launch": "launch",
+    "local": "local",
     "multistart": "multistart",
     "black-box": "black-box",
     "anneal": "anneal",

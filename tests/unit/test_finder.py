@@ -71,7 +71,7 @@ def _plain(value):
 
 # ---- one implementation
 
-METHODS = ["auto", "launch", "multistart", "black-box", "anneal"]
+METHODS = ["auto", "local", "multistart", "black-box", "anneal"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -84,7 +84,7 @@ def test_asking_and_telling_is_what_the_one_call_does(method, find):
     assert content(run(finder, fun).result) == content(wanted)
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "anneal", presets.nva_gm(order=1), presets.nva_gm(order=2)])
+@pytest.mark.parametrize("method", ["auto", "local", "anneal", presets.nva_gm(order=1), presets.nva_gm(order=2)])
 @pytest.mark.parametrize("order", [1, 2])
 def test_it_is_the_same_with_derivatives(method, order):
     if method is not None and getattr(method, "name", "") == presets.nva_gm(order=2).name and order == 1:
@@ -578,7 +578,7 @@ SEARCHES = {
     **{method: {"method": method} for method in METHODS},
     "auto, global": {"target": "global"},
     "auto, jac": {"jac": True},
-    "launch, hess": {"method": "launch", "jac": True, "hess": True},
+    "local, hess": {"method": "local", "jac": True, "hess": True},
     "assembly": {"method": presets.nva_gm(order=1), "jac": True},
     "rank-based assembly": {"method": presets.fs_nva_gm()},
     "noise": {"noise": True},
@@ -610,7 +610,7 @@ def test_a_saved_search_goes_on_exactly(name, rounds, tmp_path):
     assert content(run(finder, fun).result) == content(wanted), "saving changed the search"
 
 
-@pytest.mark.parametrize("name", ["auto", "black-box", "anneal", "launch, hess", "noise"])
+@pytest.mark.parametrize("name", ["auto", "black-box", "anneal", "local, hess", "noise"])
 def test_a_search_saved_after_every_round_is_the_same(name, tmp_path):
     maxfev = 1500 if name == "anneal" else 120  # until local searches polish what was annealed
     settings, path = SEARCHES[name] | QUICK | {"maxfev": maxfev}, tmp_path / "search.npz"

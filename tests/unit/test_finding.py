@@ -14,7 +14,7 @@ from allmodes.problems import benchmark_problems, six_hump_camel, styblinski_tan
 BED = {problem.name: problem for problem in benchmark_problems()}
 METHODS = {
     "auto": "auto",
-    "launch": "launch",
+    "local": "local",
     "multistart": "multistart",
     "black-box": "black-box",
     "anneal": "anneal",
@@ -22,7 +22,7 @@ METHODS = {
 }
 every_method = pytest.mark.parametrize("method", list(METHODS))
 METHODS["assembly of order 0"] = presets.nva_gm(order=0)
-# A dozen problems on which launches find everything inside the box; none has a mode on the boundary.
+# A dozen problems on which local searches find everything inside the box; none has a mode on the boundary.
 DOZEN = [
     "symmetric mixture",
     "asymmetric mixture",
@@ -39,6 +39,9 @@ DOZEN = [
     "needle basins d=4",
     "posterior-like mixture d=4 K=40",
 ]
+# About one local search in 1,600 begins in the basin of the smallest needle: a search that ends after the usual 1,200
+# without a new mode has found it in two runs of three, one that goes on for 10,000 in all but one of some hundreds.
+PATIENT = {"needle basins d=4": {"maxfev": 40_000, "options": {"patience": 10_000}}}
 # Those on which every method, also the slow ones, finds everything.
 EASY = ["symmetric mixture", "six-hump camel", "banana"]
 WELL = [(-2.0, 2.0), (-2.0, 2.0)]
@@ -128,7 +131,7 @@ def assert_wells(result, tolerance=1e-4):
 @pytest.mark.parametrize("name", DOZEN)
 def test_all_modes_and_nothing_false(name):
     problem = BED[name]
-    _, result = search(problem, maxfev=20_000, rng=2)
+    _, result = search(problem, rng=2, **{"maxfev": 20_000} | PATIENT.get(name, {}))
     distances = apart(problem, result)
     assert (distances.min(axis=0) <= 1e-4).all(), "a mode is missing"
     assert (distances.min(axis=1) <= 1e-4).all(), "a reported mode is false"
@@ -151,7 +154,7 @@ def test_every_method_finds_the_easy_ones(name, method):
     assert len(points) == result.nfev
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "multistart", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["auto", "local", "multistart", "black-box", "anneal"])
 @pytest.mark.parametrize("name", ["Himmelblau", "six-hump camel"])
 def test_without_derivatives(name, method):
     problem = BED[name]
@@ -249,7 +252,7 @@ def test_a_budget_is_never_exceeded_and_calls_are_counted(method, derivatives):
         assert all((np.abs(point) <= 2.0).all() for point in fun.points)
 
 
-@pytest.mark.parametrize("method", ["launch", "multistart", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["local", "multistart", "black-box", "anneal"])
 def test_a_budget_that_is_too_small_is_used_up(method):
     fun = Recorder(BED["Shubert"].objective.fun)
     result = find_maxima(fun, BED["Shubert"].bounds, vectorized=True, method=method, maxfev=1001, rng=0)
@@ -346,7 +349,7 @@ def test_every_argument_reaches_both_searches():
     seen = []
     given = {
         "x0": [[0.5]], "warm_start": ([[1.5]], [2.0]), "args": (1.0,), "jac": lambda x, a: a * 2 * x, "hess": None,
-        "target": "global", "method": "launch", "n_modes": 7, "maxfev": 40, "maxiter": 9, "maxtime": 99.0, "xtol": 1e-4,
+        "target": "global", "method": "local", "n_modes": 7, "maxfev": 40, "maxiter": 9, "maxtime": 99.0, "xtol": 1e-4,
         "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None, "retries": 2,
         "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False, "checkpoint": None,
         "names": ["a"], "options": {"width": 2},
@@ -443,7 +446,7 @@ def test_maxtime_is_kept():
     assert result.nit == len(rounds)
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "multistart", "anneal"])
+@pytest.mark.parametrize("method", ["auto", "local", "multistart", "anneal"])
 def test_n_modes(method):
     problem = BED["Styblinski–Tang d=4"]
     _, result = search(problem, method, n_modes=5)
@@ -490,14 +493,14 @@ def test_one_argument_needs_no_tuple():
     np.testing.assert_allclose(result.x, [0.5], atol=1e-5)
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "multistart"])
+@pytest.mark.parametrize("method", ["auto", "local", "multistart"])
 def test_a_start_is_evaluated(method):
     fun = Recorder(double_well)
     find_minima(fun, WELL, x0=[0.25, 0.75], method=method, maxfev=300, rng=0)
     assert min(np.abs(point - [0.25, 0.75]).max() for point in fun.points) < 1e-12
 
 
-@pytest.mark.parametrize("method", ["auto", "launch"])
+@pytest.mark.parametrize("method", ["auto", "local"])
 def test_a_start_in_a_narrow_basin_finds_it(method):
     def fun(x):
         return float(0.01 * (x @ x) - np.exp(-0.5 * ((x - 7.0) ** 2).sum() / 0.2**2))
@@ -545,7 +548,7 @@ def test_a_periodic_coordinate():
     assert all(mode.kind == "minimum" for mode in result.modes)
 
 
-@pytest.mark.parametrize("method", ["launch", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["local", "black-box", "anneal"])
 @pytest.mark.parametrize("seam", [0.0, 0.4])
 def test_a_mode_on_the_seam(method, seam):
     fun = Recorder(lambda x: -np.cos(x[0] - seam) - np.cos(x[1] - seam))
@@ -569,7 +572,7 @@ def test_without_periodic_the_seam_is_two_modes():
 # ---- modes on the boundary
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "multistart", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["auto", "local", "multistart", "black-box", "anneal"])
 def test_a_mode_on_the_boundary(method):
     fun = Recorder(lambda x: x[0] + (x[1] - 0.3) ** 2)
     maxfev = 20_000 if method == "black-box" else 2000
@@ -687,7 +690,7 @@ def test_ctrl_c_returns_what_was_found(method, n):
     assert not result.success
     assert result.nfev <= fun.calls == n - 1
     assert "Interrupted" in result.message
-    if n == 250 and method in ("auto", "launch", "multistart"):
+    if n == 250 and method in ("auto", "local", "multistart"):
         assert len(result.modes) == 2
 
 
@@ -705,7 +708,7 @@ def test_an_interrupted_search_goes_on_from_its_checkpoint(method, n, tmp_path):
     assert_same(whole, rest)
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "multistart", "anneal"])
+@pytest.mark.parametrize("method", ["auto", "local", "multistart", "anneal"])
 def test_starts_that_are_left_are_in_the_checkpoint(method, tmp_path):
     x0 = np.linspace(-1.0, 1.0, 30)[:, None] * [1.0, 0.5]
     given = {"x0": x0, "method": method, "rng": 11, "maxfev": 300}
@@ -735,7 +738,7 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
     with pytest.raises(ValueError, match="another problem"):
         find_maxima(double_well, WELL, rng=0, maxfev=200, checkpoint=path)
     with pytest.raises(ValueError, match="method="):
-        find_minima(double_well, WELL, rng=0, maxfev=200, checkpoint=path, method="launch")
+        find_minima(double_well, WELL, rng=0, maxfev=200, checkpoint=path, method="local")
 
 
 def test_a_budget_may_grow(tmp_path):
@@ -794,3 +797,14 @@ def test_modes_of_styblinski_tang_have_hits_that_add_up():
     assert all(mode.hits >= 1 for mode in result.modes)
     assert all(0 < mode.found_at <= result.nfev for mode in result.modes)
     assert sum(mode.weight for mode in result.modes) == pytest.approx(1.0)
+
+
+def test_the_old_name_of_a_method_still_works_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r'method="launch" is now method="local"') as warned:
+        result = find_minima(double_well, WELL, rng=0, maxfev=50, method="launch")
+    assert warned[0].filename == __file__
+    assert result.settings["method"] == result.method == "local"
+    with pytest.warns(DeprecationWarning, match=r"Paths.launches is now Paths.searches"):
+        assert result.paths.launches == result.paths.searches > 0
+    with pytest.warns(DeprecationWarning, match=r"Paths.of_launch is now Paths.by_search"):
+        assert result.paths.of_launch.keys() == result.paths.by_search.keys()

@@ -34,7 +34,7 @@ def table(n, seed=0):
     return x, np.array([needle(point) for point in x])
 
 
-@pytest.mark.parametrize("method", ["auto", "launch", "multistart", "black-box", "anneal"])
+@pytest.mark.parametrize("method", ["auto", "local", "multistart", "black-box", "anneal"])
 def test_they_are_free_and_where_the_search_begins(method):
     x, values = table(30)
     x, values = np.vstack([x, NARROW + 0.01]), np.append(values, needle(NARROW + 0.01))
@@ -42,15 +42,15 @@ def test_they_are_free_and_where_the_search_begins(method):
     result = find_minima(fun, BOX, warm_start=(x, values), method=method, rng=0, maxfev=600)
     assert result.nfev == len(fun.points) <= 600
     assert result.fun <= values[-1]
-    if method in ("auto", "launch"):
+    if method in ("auto", "local"):
         np.testing.assert_allclose(result.modes[0].x, NARROW, atol=1e-2)
 
 
 def test_none_of_them_is_evaluated_again():
-    """Without derivatives a launch begins with the value of its start, which is known."""
+    """Without derivatives a local search begins with the value of its start, which is known."""
     x, values = table(15)
     fun = Recorder(needle)
-    find_minima(fun, BOX, warm_start=(x, values), x0=x[:3], method="launch", rng=0, maxfev=400)
+    find_minima(fun, BOX, warm_start=(x, values), x0=x[:3], method="local", rng=0, maxfev=400)
     asked = np.array(fun.points)
     assert (np.abs(asked[:, None] - x[None]).max(axis=2) > 1e-12).all()
 
@@ -83,7 +83,7 @@ def test_failures_that_are_known_are_neither_counted_nor_repeated():
     x, values = table(10)
     values[::2] = np.nan
     fun = Recorder(needle)
-    result = find_minima(fun, BOX, warm_start=(x, values), x0=x[:2], method="launch", rng=0, maxfev=100)
+    result = find_minima(fun, BOX, warm_start=(x, values), x0=x[:2], method="local", rng=0, maxfev=100)
     assert result.nfail == 0
     assert not any((point == x[0]).all() for point in fun.points)
 
@@ -119,7 +119,7 @@ def test_an_earlier_result_and_its_table():
 
 
 def test_they_are_in_the_checkpoint(tmp_path):
-    given = {"warm_start": table(15), "rng": 0, "maxfev": 200, "method": "launch"}
+    given = {"warm_start": table(15), "rng": 0, "maxfev": 200, "method": "local"}
     whole = find_minima(needle, BOX, **given)
     calls = []
 
@@ -154,7 +154,7 @@ def test_zero_has_no_sign():
         (([[1.0, 9.0]], [1.0]), ValueError, "warm_start"),
         (([[1.0, np.nan]], [1.0]), ValueError, "warm_start"),
         ({"x0": [1.0], "fun": [1.0]}, ValueError, r"warm_start has the columns \['x0', 'fun'\] and lacks \['x1'\]"),
-        ({"x0": [1.0], "x1": [1.0, 2.0], "fun": [1.0]}, ValueError, "warm_start has columns of the shapes"),
+        ({"x0": [1.0], "x1": [1.0, 2.0], "fun": [1.0]}, ValueError, "warm_start has columns of shapes"),
     ],
 )
 def test_what_makes_no_sense_is_said(given, error, message):

@@ -383,7 +383,7 @@ def test_the_snippet_makes_the_same_result_again(result):
 
 def test_a_snippet_with_everything():
     asked = {
-        "jac": "2-point", "method": "launch", "n_modes": 2, "maxfev": 900, "xtol": 1e-5, "periodic": [0], "rng": 7,
+        "jac": "2-point", "method": "local", "n_modes": 2, "maxfev": 900, "xtol": 1e-5, "periodic": [0], "rng": 7,
         "on_error": "nan", "options": {"patience": 9}, "names": ["it's", 'a "b"'], "x0": [[0.5, 0.5]],
         "target": "global",
     }  # fmt: skip
@@ -418,7 +418,7 @@ def test_the_command_of_a_search_in_a_shell_is_shown_without_the_way_to_its_file
 
 def test_what_an_estimate_assumes_is_said_only_if_there_is_one(result):
     assert result.coverage.assumes in Reader(html(result)).texts["summary"]
-    none = replace(result.coverage, launches=0, singletons=0, missing=1.0, upper=1.0)
+    none = replace(result.coverage, searches=0, singletons=0, missing=1.0, upper=1.0)
     page = Reader(html(replace(result, coverage=none)))
     assert "nothing is known about modes not found" in page.texts["summary"].lower()
     assert result.coverage.assumes not in page.texts["summary"]

@@ -38,7 +38,7 @@ def test_everything_is_there(result):
     assert found["status"] == result.status.name
     assert found["history"]["nfev"][-1] == result.nfev
     assert found["failures"][0]["text"] == 'ValueError: "<é'
-    assert found["coverage"]["launches"] == result.coverage.launches
+    assert found["coverage"]["searches"] == result.coverage.searches
 
 
 def test_open_bounds_and_numbers_that_are_not_finite_are_null(result):

@@ -26,7 +26,7 @@ def landscape(found):
 
 
 def seen(found):
-    """Without the function: contours between points that launches went through."""
+    """Without the function: contours between points that local searches went through."""
     return found.plot.landscape(ax=axes())
 
 

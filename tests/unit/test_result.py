@@ -50,7 +50,7 @@ def result(d=2, n=3, **changes):
         "fun": fun,
         "success": True,
         "status": Status.CONVERGED,
-        "message": "Twenty launches in a row ended in known modes.",
+        "message": "Twenty local searches in a row ended in known modes.",
         "nfev": 1234,
         "njev": 1000,
         "nhev": 0,
@@ -62,7 +62,7 @@ def result(d=2, n=3, **changes):
         "failures": (),
         "history": history(),
         "mixture": None,
-        "method": "find_minima (launch)",
+        "method": "find_minima (local)",
     }
     return Result(**settings | changes)
 
@@ -196,10 +196,10 @@ def test_the_table_of_an_example():
         names=("mass", "a very long name indeed"),
     )
     assert repr(found).splitlines() == [
-        "find_minima (launch): 1234 evaluations, 2 modes in 2-d",
-        "status CONVERGED: Twenty launches in a row ended in known modes.",
-        "coverage: another launch finds a new mode with a chance of about 5.6 %, at most",
-        "  24 % (18 launches from evenly spread starts, 1 mode found once)",
+        "find_minima (local): 1234 evaluations, 2 modes in 2-d",
+        "status CONVERGED: Twenty local searches in a row ended in known modes.",
+        "coverage: another local search finds a new mode with a chance of about 5.6 %,",
+        "  at most 24 % (18 local searches from space-filling starts, 1 mode found once)",
         "",
         "      value  kind      weight  hits    mass  a very long ",
         "1*  -1.0316  minimum   0.7500    12  0.0898       -0.7127",

@@ -120,7 +120,13 @@ def test_every_mode_is_marked_and_numbered_by_rank():
         assert marker.get_markerfacecolor() == (colour if each.is_global else "white")
         assert marker.get_marker() == ("s" if each.kind == "boundary" else "o")
     entries = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert entries == ["global mode", "local mode", "local mode, at a bound", "launches", "2 s.d. at temperature 0.1"]
+    assert entries == [
+        "global mode",
+        "local mode",
+        "local mode, at a bound",
+        "local searches",
+        "2 s.d. at temperature 0.1",
+    ]
 
 
 @pytest.mark.parametrize("maximise", [False, True])
@@ -172,7 +178,7 @@ def test_a_mode_at_the_upper_bound_does_not_reach_the_title():
     assert ax.title.get_window_extent().y0 > top
 
 
-def test_launches_are_drawn_from_start_to_end():
+def test_local_searches_are_drawn_from_start_to_end():
     found = result()
     drawn = [line.get_xydata() for line in found.plot.landscape().get_lines()]
     for path in found.paths:
@@ -310,7 +316,7 @@ def test_a_single_coordinate_is_a_curve():
     [
         ({"coordinates": (0, 2)}, r"coordinates has 2; wanted numbers from 0 to 1 or names \(x0, x1\)"),
         ({"coordinates": ("x0", "y")}, r"coordinates has 'y'; wanted"),
-        ({"coordinates": (0, -2)}, r"every one of them is wanted once"),
+        ({"coordinates": (0, -2)}, r"list each one only once"),
         ({"coordinates": ()}, r"wanted one or two of them"),
         ({"at": 5}, r"at is 5; wanted a point \(2,\) or the rank of a mode, 1 to 4"),
         ({"at": [1.0]}, r"at is \[1.0\]; wanted a point of 2 finite numbers"),
@@ -450,8 +456,8 @@ def test_weights_and_temperature_are_those_of_the_trace():
 @pytest.mark.parametrize("kind", ["weights", "animate"])
 def test_results_without_annealing_have_no_weights_over_time(kind, tmp_path):
     given = {"path": tmp_path / "film.gif"} if kind == "animate" else {}
-    with pytest.raises(ValueError, match=r'method "launch" did not anneal here; search with method="anneal"'):
-        getattr(result(method="launch").plot, kind)(**given)
+    with pytest.raises(ValueError, match=r'method "local" did not anneal here; search with method="anneal"'):
+        getattr(result(method="local").plot, kind)(**given)
     assert not (tmp_path / "film.gif").exists()
 
 
@@ -532,8 +538,8 @@ def test_the_film_can_have_other_frames(given, frames, tmp_path):
     [
         ({"path": "film.mp4"}, r"animate writes a GIF: give it the ending \.gif"),
         ({"run": 2}, r"run is 2; wanted None for all runs, or one that was kept: \[0, 1\]"),
-        ({"frames": 0}, r"frames is 0; wanted 1 at least"),
-        ({"coordinates": [0]}, r"animate wants two coordinates"),
+        ({"frames": 0}, r"frames is 0; wanted at least 1"),
+        ({"coordinates": [0]}, r"animate needs two coordinates"),
     ],
 )
 def test_films_that_cannot_be_made_are_refused(given, message, tmp_path):

@@ -40,7 +40,7 @@ def test_the_representation_of_a_good_run_fits_a_terminal(d, K):
     lines = repr(short_run(d, K)).splitlines()
     assert max(map(len, lines)) <= WIDTH
     assert lines[0].startswith("NVA-GM (black-box): 4 steps, ")
-    assert "status STEPS_DONE: All steps were done." in lines
+    assert "status STEPS_DONE: All steps are done." in lines
     assert len(table(lines)) == min(K, 20) + (K > 20)
     assert (lines[-1] == "... and 5 more") is (K > 20)
 

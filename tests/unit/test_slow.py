@@ -31,15 +31,15 @@ def test_tests_that_are_named_exist(module):
 
 def test_they_are_marked_and_others_are_not():
     """By the names that pytest itself collects."""
-    files = ["tests/unit/test_funnels.py", "tests/unit/test_kinks.py", "tests/terminal"]
+    files = ["tests/unit/test_bounds.py", "tests/unit/test_kinked_functions.py", "tests/terminal"]
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", "-m"]
     fast, slow_ones = (
         subprocess.run([*command, wanted, *files], capture_output=True, text=True, cwd=TESTS.parent, check=True).stdout
         for wanted in ("not slow", "slow")
     )
-    assert "test_funnels.py: " in fast
-    assert "test_kinks.py: " in fast
+    assert "test_bounds.py: " in fast
+    assert "test_kinked_functions.py: " in fast
     assert "terminal" not in fast
-    assert "test_kinks.py: " in slow_ones
+    assert "test_kinked_functions.py: " in slow_ones
     assert "terminal/test_session.py: " in slow_ones
-    assert "test_funnels.py" not in slow_ones
+    assert "test_bounds.py" not in slow_ones

@@ -148,7 +148,7 @@ def test_processes_of_the_standard_library():
     found = evaluator.evaluate(POINTS, GRADIENT)
     assert_same((found, evaluator), evaluate(1, fragile, GRADIENT, "nan", jac=wave_jac))
     evaluator.close()
-    with pytest.raises(RuntimeError, match="workers were given back"):
+    with pytest.raises(RuntimeError, match="workers were shut down"):
         evaluator.evaluate(POINTS)
 
 

@@ -1,4 +1,4 @@
-"""What the annealing is compared with: K independent instances of a classical method, side by side."""
+"""What annealing is compared with: K independent instances of a classical method, side by side."""
 
 from allmodes.baselines.cma_es import parallel_cma_es
 from allmodes.baselines.newton import parallel_newton

@@ -46,7 +46,7 @@ def parallel_cma_es(
             that is not finite ranks last.
         x0: starts (K, d), or (H, K, d) for H replicates.
         sigma0: initial standard deviation. Hansen's advice is 0.3 times the width of the box of starts.
-        steps: how many steps to do at most; an instance stops before by the criteria of cma.
+        steps: how many steps to do at most; an instance may stop earlier by the criteria of cma.
         num_samples: population size B; cma's own choice if left out.
         num_selected: B_0, how many of them are recombined; cma's own choice if left out.
         rng: seed or numpy.random.Generator.

@@ -1,4 +1,4 @@
-"""The value, gradient and Hessian of an objective, each called and counted for itself."""
+"""The value, gradient and Hessian of an objective, called and counted separately."""
 
 from __future__ import annotations
 

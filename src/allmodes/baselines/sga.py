@@ -33,9 +33,9 @@ def parallel_sga(
 ) -> ParallelRun:
     """K independent instances of x <- x + rho_t g_t, g_t being a mean of num_samples gradients; maximises.
 
-    Where the gradient is exact, one sample is enough, and this is plain gradient ascent: so it is in the paper's
+    Where the gradient is exact, one sample is enough, and this is plain gradient ascent, as in the paper's
     experiments, whose targets are deterministic and whose running times are those of one gradient per instance and step
-    (the text speaks of a mini-batch, without saying what would differ within it). A gradient that is noisy by itself is
+    (the text speaks of a mini-batch, without saying what would differ within it). A gradient that is itself noisy is
     averaged over num_samples calls at the same point. With a smoothing width sigma the gradients are taken at points
     drawn from N(x, sigma^2 I): their mean estimates the gradient of the objective smoothed by that Gaussian.
 

@@ -99,7 +99,7 @@ def move(
 
 
 def _retire(points: Floats, change: Floats, is_active: NDArray[np.bool_], tolerance: float) -> None:
-    """Take those that diverged (their points become NaN) or hardly moved out of the active ones."""
+    """Deactivate instances that diverged (their points become NaN) or hardly moved."""
     has_diverged = np.asarray(~np.isfinite(points).all(axis=1))
     points[has_diverged] = np.nan
     change = change[~has_diverged[is_active]]

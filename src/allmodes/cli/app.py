@@ -21,21 +21,21 @@ _WIDTH = 80  # columns of help texts
 
 
 class WrappedError(click.UsageError):
-    """A mistake in the options, told in 80 columns."""
+    """A mistake in the options, reported in 80 columns."""
 
     def __init__(self, error: click.UsageError) -> None:
         super().__init__(wrapped(f"Error: {error.format_message()}").removeprefix("Error: "), error.ctx)
 
 
 class Commands(click.Group):
-    """Ends in good order when what is printed cannot be written, on a full disk for one."""
+    """Ends in good order when output cannot be written, on a full disk for instance."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order in which they are used."""
         return list(self.commands)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Mistakes in the options before a command are told in 80 columns, too."""
+        """Mistakes in the options before a command are reported in 80 columns, too."""
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
@@ -63,7 +63,7 @@ class Commands(click.Group):
 
 
 def _print_what_can_be_printed() -> None:
-    """In a locale without a letter that is to be printed a question mark stands for it, not a traceback."""
+    """A letter that the locale cannot print becomes a question mark, not a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -10,7 +10,7 @@ from allmodes.cli.kinds import Bounds, Points, Yes
 from allmodes.cli.settings import SETTINGS, Setting
 
 _NO_PART = ("out", "report", "checkpoint_every")  # of what is searched, and how
-_PAIRS = 2  # of bounds that are written one by one, where all are the same
+_PAIRS = 2  # pairs of bounds that are written one by one even if all are the same
 
 
 def command_of(target: str, settings: dict[str, Any]) -> str:

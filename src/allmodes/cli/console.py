@@ -14,7 +14,7 @@ from rich.table import Table
 WIDTH = 80  # where there is no terminal to ask
 GAP = 2  # columns between two columns of a table
 _PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # a line of hyphens below the head
-NARROWEST = 40  # below that nothing is made to fit
+NARROWEST = 40  # narrower terminals are not catered for
 
 
 def output() -> Console:
@@ -28,9 +28,9 @@ def messages() -> Console:
 
 
 def _console(stream: Any) -> Console:
-    """A console for a stream: plain when it is no terminal or NO_COLOR is set.
+    """A console for a stream: plain when it is not a terminal or NO_COLOR is set.
 
-    Rich would take FORCE_COLOR and the like for a terminal; a file is a file here.
+    Rich would treat FORCE_COLOR and the like as a terminal; a file is a file here.
     """
     is_terminal = stream.isatty()
     return Console(
@@ -46,7 +46,7 @@ def _console(stream: Any) -> Console:
 
 
 def width_of(console: Console) -> int:
-    """Columns that there are."""
+    """How many columns there are."""
     return max(console.width, NARROWEST)
 
 

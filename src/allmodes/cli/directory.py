@@ -53,7 +53,7 @@ class RunDirectory:
         if self.is_used and not force:
             state = "a result" if self.result.exists() else "a search that is not finished"
             raise Usage(
-                f"{self.path} holds {state}. See it: allmodes show {self.path}. Go on with it: allmodes resume "
+                f"{self.path} holds {state}. See it: allmodes show {self.path}. Resume it: allmodes resume "
                 f"{self.path}. Replace it: --force. Keep it: another --out."
             )
         try:
@@ -65,7 +65,7 @@ class RunDirectory:
             raise Usage(f"cannot write to the directory {self.path}: {error.strerror}. Name another: --out.") from None
 
     def abandon(self) -> None:
-        """Remove what a search left that failed before it had evaluated anything."""
+        """Remove what is left of a search that failed before it evaluated anything."""
         with contextlib.suppress(OSError):
             self._clear()
             self.path.rmdir()
@@ -84,7 +84,7 @@ class RunDirectory:
 
     def read(self) -> tuple[str, dict[str, Any]]:
         """The target and the settings of the run, checked: anybody may have edited the file."""
-        advice = "A run is begun by: allmodes find TARGET --out DIR."
+        advice = "Start a run with: allmodes find TARGET --out DIR."
         if not self.path.is_dir():
             raise Usage(f"there is no directory {self.path}. {advice}")
         try:
@@ -137,7 +137,7 @@ def load_result(path: Path) -> tuple[Result, str]:
 
 
 def _of_checkpoint(path: Path) -> Result:
-    """What a search that was killed had found when it last was saved."""
+    """What a killed search had found when it was last saved."""
     from allmodes.finder import ModeFinder
 
     return ModeFinder.load(path).result

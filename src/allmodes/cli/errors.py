@@ -1,4 +1,4 @@
-"""Exceptions of the user's code, as the user wants to see them: without the frames of this package."""
+"""Exceptions of the user's code as the user would like to see them: without the frames of this package."""
 
 from __future__ import annotations
 

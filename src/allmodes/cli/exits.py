@@ -11,7 +11,7 @@ from allmodes.cli.console import say
 FOUND = 0
 FAILED = 1  # finished without a mode, or the function failed, or something could not be written
 USAGE = 2  # wrong options, settings or files; a target that is not there
-INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
+INTERRUPTED = 130  # as in shells: 128 plus the number of the signal
 TERMINATED = 143
 
 TEXT = """\b
@@ -38,7 +38,7 @@ Exit codes:
 
 
 class Usage(click.ClickException):
-    """Something that the user can put right; one or several lines, without the usage of the command."""
+    """Something that the user can fix; one or several lines, without the usage of the command."""
 
     exit_code = USAGE
 

@@ -44,7 +44,7 @@ class WrongPart(ValueError):  # noqa: N818
 
 
 def number(value: Any) -> float:
-    """A real number from text or TOML; booleans are none, and NaN is never wanted."""
+    """A real number from text or TOML; booleans are not numbers, and NaN is never wanted."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError
     found = float(value)
@@ -156,17 +156,17 @@ class Bounds(Kind):
 def _pair(text: str) -> list[Any]:
     sides = text.strip().split(":")
     if len(sides) != 2:
-        raise WrongPart(f"{text.strip()!r} is no LOW:HIGH")
+        raise WrongPart(f"{text.strip()!r} is not LOW:HIGH")
     return [side.strip() or None for side in sides]
 
 
 def _checked_pair(pair: Any) -> list[float | None]:
     if not isinstance(pair, list) or len(pair) != 2:
-        raise WrongPart(f"{pair!r} is no pair")
+        raise WrongPart(f"{pair!r} is not a pair")
     try:
         sides = [None if side is None else number(side) for side in pair]
     except (ValueError, TypeError):
-        raise WrongPart(f"{':'.join(map(str, pair))} is no pair of numbers") from None
+        raise WrongPart(f"{':'.join(map(str, pair))} is not a pair of numbers") from None
     low = -math.inf if sides[0] is None else sides[0]
     high = math.inf if sides[1] is None else sides[1]
     if not low < high:

@@ -35,7 +35,7 @@ _IN_OPTIONS = {
     "run is ": "--run is ",
     "None for all runs, or one": "one",
 }
-_WITHOUT = ", without contours: name the function by --target, as in --target model.py:energy"
+_WITHOUT = ", without contours: name the function with --target, as in --target model.py:energy"
 _PLOTS = re.compile(r"plot\.(\w+)\(\)")
 _RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Path))
 
@@ -63,7 +63,7 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
     elif number is None:
         show_result(output(), result, title_of(target or str(place)), str(place), is_all)
         if is_unfinished(result) and place.is_dir():
-            say(f"Go on: allmodes resume {place}")
+            say(f"Resume it: allmodes resume {place}")
     elif number > len(result.modes):
         raise Usage(f"--mode is {number}; there are {len(result.modes)} modes.")
     else:
@@ -120,9 +120,9 @@ def plot_command(
 
 
 def _function(target: str | None, searched: str, result: Result) -> Callable[..., Any] | None:
-    """What contours are drawn of: the function that is named, or the problem that was searched.
+    """The function whose contours are drawn: the one named, or the problem that was searched.
 
-    A function of the user is imported only when it is named. It is taken to be called as the search called it.
+    The user's function is imported only when it is named. It is called the way the search called it.
     """
     if target is None and (not searched or is_function(searched)):
         return None
@@ -136,7 +136,7 @@ def _function(target: str | None, searched: str, result: Result) -> Callable[...
 
 
 def _chosen(kind: str, coordinates: Any, run: int | None) -> dict[str, Any]:
-    """What a picture is to show, refused if it always shows everything."""
+    """The part that a plot is to show, refused if it always shows everything."""
     if coordinates is not None and kind not in (*_OF_THE_FUNCTION, "pairs"):
         raise Usage(f"--coordinates is for landscape, pairs and animate; {kind} shows all.")
     if run is not None and kind != "animate":
@@ -152,12 +152,12 @@ def _draw(result: Result, kind: str, file: Path, function: Any, chosen: dict[str
     contours = {"fun": function} if kind in _OF_THE_FUNCTION else {}
     axes = getattr(result.plot, kind)(**contours, **chosen)
     while not hasattr(axes, "figure"):
-        axes = axes[0]  # a picture of many panels returns them all
+        axes = axes[0]  # a plot of many panels returns them all
     axes.figure.savefig(file, dpi=dpi)
 
 
 def in_options(text: str) -> str:
-    """A message of the library, which names arguments of Python, in words of this command."""
+    """A message of the library, which names Python arguments, in terms of this command's options."""
     for python, here in _IN_OPTIONS.items():
         text = text.replace(python, here)
     return _PLOTS.sub(r"allmodes plot RESULT \1", text)

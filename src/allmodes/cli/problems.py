@@ -20,7 +20,7 @@ _SHOWN = 20  # modes of a problem
 
 @click.command("problems", short_help="List the built-in problems, or show one.")
 @click.argument("name", required=False, type=Offered("name", problems))
-@click.option("--dimension", type=Whole(1), metavar="N", help="Of the problem NAME, if it is there in several.")
+@click.option("--dimension", type=Whole(1), metavar="N", help="Of the problem NAME, if it comes in several.")
 def problems_command(name: str | None, dimension: int | None) -> None:
     """List the built-in problems, whose modes are known; with NAME, show one and where its modes are.
 
@@ -32,7 +32,7 @@ def problems_command(name: str | None, dimension: int | None) -> None:
     """
     if name is None:
         if dimension is not None:
-            raise click.UsageError("--dimension wants the NAME of a problem.")
+            raise click.UsageError("--dimension needs the NAME of a problem.")
         _list()
     else:
         _show(name.lower().replace("_", "-"), dimension)
@@ -57,7 +57,7 @@ def _list() -> None:
         all_modes = "" if entry.lists_global_only else str(count)
         listed.add_row(name, dimension, bounds_text(problem.bounds), all_modes, str(is_global))
     console.print(listed)
-    console.print(wrapped("+ other dimensions, too: --dimension. Search one: allmodes find NAME", width_of(console)))
+    console.print(wrapped("+ also in other dimensions: --dimension. Search one: allmodes find NAME", width_of(console)))
     if missing:
         say(f"CEC2013 is not listed: it needs {', '.join(missing)}, pip install 'allmodes[reproduce]'.")
 

@@ -15,12 +15,12 @@ from allmodes.cli.console import messages, width_of
 if TYPE_CHECKING:
     from allmodes.progress import Progress
 
-_EVERY = 0.1  # seconds between two looks on a terminal
+_EVERY = 0.1  # seconds between two updates on a terminal
 _PLAIN_EVERY = 30.0  # and between two lines in a log
 
 
 class Watch:
-    """Shows how a search stands: one line that is rewritten on a terminal, a line every half a minute elsewhere.
+    """Shows the state of a search: one line that is rewritten on a terminal, a line every half minute elsewhere.
 
     Nothing runs beside the search: a thread that writes could be caught in the middle of a line by a fork.
     """
@@ -44,7 +44,7 @@ class Watch:
             self.live.stop()
 
     def __call__(self, progress: Progress) -> None:
-        """Show it if it is time to."""
+        """Show it if it is due."""
         self.has_seen = True
         now = time.monotonic()
         if self.is_quiet or now - self.last < (_PLAIN_EVERY if self.live is None else _EVERY):
@@ -88,7 +88,7 @@ def clock(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds below a minute, or as a clock has it.
+    """Seconds below a minute, or as on a clock.
 
     >>> duration(0.31), duration(59.97), duration(75.2)
     ('0.3 s', '1:00', '1:15')

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LIMITS = {"maxfev": "max_evaluations", "maxiter": "max_rounds", "maxtime": "max_time", "n_modes": "n_modes"}
 
 
-@click.command("resume", short_help="Go on with a search, exactly where it was.", epilog=exits.TEXT)
+@click.command("resume", short_help="Resume a search exactly where it was.", epilog=exits.TEXT)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @options(tuple(as_before(setting) for setting in SETTINGS if setting.goes_on))
 @click.option("--target", "new_target", metavar="TARGET", help="Where the function is now, if it has moved.")
@@ -33,10 +33,10 @@ _LIMITS = {"maxfev": "max_evaluations", "maxiter": "max_rounds", "maxtime": "max
 def resume_command(
     directory: Path, new_target: str | None, is_json: bool, quiet: bool, debug: bool, **chosen: Any
 ) -> None:
-    """Go on with a search that was interrupted, or that is to have a larger budget.
+    """Resume a search that was interrupted, or that is to have a larger budget.
 
     DIR is the directory of a run. The search goes on exactly where it was: the result is that of a run without
-    interruption. The function that run.json names is imported again. Options that are left out stay as they were.
+    interruption. The function that run.json names is imported again. Options left out stay as they were.
 
     \b
     Example:
@@ -48,7 +48,7 @@ def resume_command(
     changes = given(chosen)
     settings |= changes
     if not place.checkpoint.exists():
-        raise Usage(f"{directory} has no checkpoint.npz to go on from. Begin anew: allmodes find {shown(target)}.")
+        raise Usage(f"{directory} has no checkpoint.npz to resume from. Start again: allmodes find {shown(target)}.")
     finder = _finder(place)
     reasons = {} if finder is None else _reasons(finder, changes)
     if finder is not None and reasons:
@@ -67,7 +67,7 @@ def resume_command(
 
 
 def _finder(place: RunDirectory) -> ModeFinder | None:
-    """The search as it was saved; none if it cannot be read, which is explained when it is to go on."""
+    """The search as it was saved; None if it cannot be read, which is explained when it is resumed."""
     from allmodes.finder import ModeFinder
 
     try:
@@ -77,11 +77,11 @@ def _finder(place: RunDirectory) -> ModeFinder | None:
 
 
 def _reasons(finder: ModeFinder, changes: dict[str, Any]) -> dict[str, str]:
-    """Why a search is over, and stays so with the settings that are changed: a name and a sentence for each."""
+    """Why a search is over even with the changed settings: a name and a sentence for each reason."""
     budget = changes.get("max_evaluations", math.inf)
     if budget < finder.nfev:
         raise Usage(
-            f"--max-evaluations is {budget}; {finder.nfev} evaluations are made already. Wanted more than that."
+            f"--max-evaluations is {budget}; {finder.nfev} evaluations have already been made. Wanted more than that."
         )
     reached = {
         "maxfev": finder.nfev, "maxiter": finder.nit, "maxtime": finder.elapsed, "n_modes": finder.modes_found,
@@ -99,5 +99,5 @@ def _advice(reasons: dict[str, str], directory: Path) -> str:
     if len(limits) == len(reasons):
         on = f"To search on, raise {' and '.join(limits)}."
     else:
-        on = "A larger budget would not change that: for another search, allmodes find with another --seed."
+        on = "A larger budget would not change that; for another search, run allmodes find with another --seed."
     return f"{on} What was found: allmodes show {directory}"

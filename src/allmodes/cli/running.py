@@ -1,4 +1,4 @@
-"""One search from the command line: begun, watched, ended in good order, saved and shown."""
+"""One search from the command line: started, watched, ended in good order, saved and shown."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def arguments(target: Target, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_report() -> None:
-    """Say before a long search, not after it, that the report cannot be written."""
+    """Say before a long search, rather than after it, that the report cannot be written."""
     from importlib.util import find_spec
 
     missing = [name for name in ("jinja2", "plotly") if find_spec(name) is None]
@@ -127,12 +127,12 @@ def _explain(error: Exception, directory: RunDirectory | None) -> NoReturn:
     if where is None and isinstance(error, ValueError | TypeError | ImportError | OSError):
         raise Usage(str(error)) from None
     if where is None:
-        exits.fail(f"{type(error).__name__}: {error}. This is not supposed to happen; --debug shows where it does.")
+        exits.fail(f"{type(error).__name__}: {error}. This should not happen; --debug shows where it does.")
     trace = users_traceback(error)
     if trace:
         say(trace)
     what = "." if trace else f": {error}"
-    kept = "" if directory is None else f" When it is corrected, go on: allmodes resume {directory.path}."
+    kept = "" if directory is None else f" Once it is fixed, resume: allmodes resume {directory.path}."
     exits.fail(f"the function failed at {where}{what}{kept} To count such points and go on: --on-error nan.")
 
 
@@ -149,7 +149,7 @@ def _written(result: Result, target: Target, directory: RunDirectory, settings: 
 
 
 def _report(result: Result, target: Target, directory: RunDirectory, settings: dict[str, Any]) -> None:
-    """With contours, if the function is quick. That they are ended, by Ctrl-C for one, loses nothing but the page."""
+    """With contours, if the function is quick. Interrupting this, as by Ctrl-C, loses nothing but the page."""
     from allmodes.report.page import write_report
 
     fun = target.arguments["fun"]
@@ -165,7 +165,7 @@ def _report(result: Result, target: Target, directory: RunDirectory, settings: d
 
 
 def _is_quick(result: Result, settings: dict[str, Any]) -> bool:
-    """Whether the function may be called for a picture, in this process: it took no time, and ended no worker."""
+    """Whether the function may be called for a plot, in this process: it was quick, and ended no worker."""
     at_once = settings.get("workers", 1)
     seconds = result.seconds / max(1, result.nfev) * ((os.cpu_count() or 1) if at_once == -1 else at_once)
     is_safe = "timeout" not in settings and not any(failure[1] == "lost" for failure in result.failures)
@@ -174,7 +174,7 @@ def _is_quick(result: Result, settings: dict[str, Any]) -> bool:
 
 def _say_where(result: Result, directory: RunDirectory | None, how: How, is_written: bool, is_terminated: bool) -> None:
     if is_unfinished(result):
-        kept = f" Saved. Go on: allmodes resume {directory.path}" if directory is not None and is_written else ""
+        kept = f" Saved. Resume: allmodes resume {directory.path}" if directory is not None and is_written else ""
         say(f"Ended by {'SIGTERM' if is_terminated else 'Ctrl-C'}.{kept}")
     elif directory is not None and is_written and not how.is_quiet:
         names = [path.name for path in (directory.result, directory.json, directory.report) if path.exists()]
@@ -191,7 +191,7 @@ def _exit_code(result: Result, is_written: bool, is_terminated: bool) -> int:
 
 @contextlib.contextmanager
 def _terminations(is_forwarded: bool) -> Iterator[list[int]]:
-    """Note SIGTERM. The search takes it itself if it has a checkpoint; if not, it is told by way of Ctrl-C."""
+    """Note SIGTERM. The search handles it itself if it has a checkpoint; if not, it is passed on as Ctrl-C."""
     received: list[int] = []
 
     def receive(number: int, frame: object) -> None:

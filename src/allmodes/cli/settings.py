@@ -32,7 +32,7 @@ _TARGET = Text("FILE.py:FUNCTION, MODULE:FUNCTION or the name of a built-in prob
 
 @dataclass(frozen=True)
 class Setting:
-    """One of them.
+    """One setting.
 
     Attributes:
         key: in a TOML file; the option is the same with hyphens.
@@ -63,12 +63,12 @@ SETTINGS = (
     Setting("maximise", Yes(), "Find maxima instead of minima.", also="maximize"),
     Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target"),
     Setting("method", Word(METHODS, {"launch": "local"}), "How to search. [default: auto]", "method"),
-    Setting("n_modes", Whole(1), "Stop when so many modes are found.", "n_modes", goes_on=True),
+    Setting("n_modes", Whole(1), "Stop when this many modes are found.", "n_modes", goes_on=True),
     Setting("max_evaluations", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True),
     Setting("max_rounds", Whole(1), "Most rounds of evaluations.", "maxiter", goes_on=True),
     Setting("max_time", Real("a number of seconds above 0"), "Most seconds.", "maxtime", goes_on=True),
     Setting("patience", Whole(1), "Local searches without a new mode before the end."),
-    Setting("seed", Whole(0), "Of the random numbers; drawn and told if left out.", "rng"),
+    Setting("seed", Whole(0), "Of the random numbers; drawn and shown if left out.", "rng"),
     Setting("jac", Derivative(), "Gradient: jax, torch, autograd, 2-point, true, FILE.py:F.", "jac"),
     Setting("hess", Derivative(), "Hessian, likewise.", "hess"),
     Setting("vectorized", Yes(), "The function takes points (N, d) at once.", "vectorized"),
@@ -87,7 +87,7 @@ SETTINGS = (
             goes_on=True),
     Setting("timeout", Real("a number of seconds above 0"), "Seconds for one evaluation (with workers).", "timeout",
             goes_on=True),
-    Setting("retries", Whole(0), "Tries again of a point whose worker died. [default: 1]", "retries", goes_on=True),
+    Setting("retries", Whole(0), "Retries of a point whose worker died. [default: 1]", "retries", goes_on=True),
     Setting("checkpoint_every", Real("a number of seconds above 0"), "Seconds between two checkpoints. [default: 60]",
             goes_on=True),
     Setting("out", Text("a directory", "DIR"), "Directory of the result. [default: allmodes-NAME]"),
@@ -111,7 +111,7 @@ def options(settings: tuple[Setting, ...]) -> Callable[[Callable[..., Any]], Cal
 
 
 def as_before(setting: Setting) -> Setting:
-    """The setting as an option of a search that goes on: what it was is kept."""
+    """The setting as an option for resuming a search: by default its value is kept."""
     without = _DEFAULT.sub("", setting.help)
     return setting if without == setting.help else replace(setting, help=f"{without} [default: as before]")
 

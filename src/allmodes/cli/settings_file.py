@@ -47,7 +47,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise Usage(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise Usage(f"{path} is not a text in UTF-8, as TOML wants it.") from None
+        raise Usage(f"{path} is not UTF-8 text, which TOML requires.") from None
 
 
 def _checked(key: str, value: Any) -> Any:

@@ -66,7 +66,7 @@ def show_result(console: Console, result: Result, title: str, place: str = "RESU
 
 
 def title_of(target: str) -> str:
-    """What was searched, without the way to its file."""
+    """What was searched, without the path to its file."""
     return Path(target).name
 
 
@@ -113,7 +113,7 @@ def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
 def _fitting(console: Console, columns: list[Column], D: int) -> tuple[Table, str]:
     """The table with as many columns as fit, the last D of which are coordinates, and what is left out.
 
-    Dots stand for coordinates that do not fit. Others make room until there is one, at least.
+    Dots stand for coordinates that do not fit. Other columns make room until at least one coordinate fits.
     """
     width = width_of(console)
     others, coordinates, dropped = columns[:-D], columns[-D:], []

@@ -45,13 +45,13 @@ def is_function(text: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """A target as it is told: a file below this directory without the way there."""
+    """A target as it is shown: a file below this directory without the path to it."""
     here = f"{Path.cwd()}/"
     return text.removeprefix(here)
 
 
 def check_name(text: str) -> str:
-    """The target as it is kept, checked as far as that goes without importing anything."""
+    """The target as it is kept, checked as far as possible without importing anything."""
     if not is_function(text):
         name = text.lower().replace("_", "-")
         if name in NAMED:
@@ -132,7 +132,7 @@ def _import(place: str) -> ModuleType:
         raise Usage(f"{error.filename}, line {error.lineno}: {error.msg}. The target cannot be imported.") from None
     except ModuleNotFoundError as error:
         if error.name is not None and (place == error.name or place.startswith(f"{error.name}.")):
-            advice = "Is it in this directory, or installed? A file is named with its ending: model.py:energy."
+            advice = "Is it in this directory, or installed? Name a file with its ending: model.py:energy."
             raise Usage(f"there is no module {error.name!r}. {advice}") from None
         raise Usage(f"{place} imports {error.name!r}, which is not installed here.") from None
     except (Exception, SystemExit) as error:
@@ -143,8 +143,8 @@ def _import(place: str) -> ModuleType:
 def _first(directory: Path) -> Iterator[None]:
     """The directory first on the path while a target is imported, as Python itself has it, and last afterwards.
 
-    It stays, for functions import when they are called and workers import the target; last, for nothing in it is to be
-    imported instead of a package that this program needs later.
+    It stays because functions may import when they are called and workers import the target; it goes last so that
+    nothing in it is imported instead of a package that this program needs later.
     """
     path = str(directory)
     sys.path.insert(0, path)
@@ -165,7 +165,7 @@ def _import_file(path: Path) -> ModuleType:
         is_taken = known is not None or not path.stem.isidentifier()
         module = _executed(f"target_{path.stem}" if is_taken else path.stem, path)
     if is_taken or _origin(path.stem) != str(path):
-        del sys.modules[module.__name__]  # not to be found by its name: functions are sent to workers by value
+        del sys.modules[module.__name__]  # cannot be found by its name: functions are sent to workers by value
     return module
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of functions written in JAX, in float64, without touching anybody's global flag."""
+"""Derivatives of functions written in JAX, in float64, without touching JAX's global flags."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def traced(objective: Objective, needs: Needs) -> Callable[[Array], Evaluation]:
 
 
 def traceable(objective: Objective, d: int, needs: Needs) -> Exception | None:
-    """None when JAX can trace the objective and what is needed of it at points (d,), otherwise what went wrong.
+    """None if JAX can trace the objective and the derivatives needed at points (d,), otherwise the error.
 
-    Raises ValueError or TypeError when it can and the results have the wrong shapes or types.
+    Raises ValueError or TypeError if it can but the results have the wrong shapes or types.
     """
     try:
         import jax
@@ -131,7 +131,7 @@ def compiled_if_jax(objective: Objective, needs: Needs) -> Callable[[NDArray[np.
 
 
 def check_symmetric(hessian: Any) -> None:
-    """Refuse Hessians (N, d, d) of the user that are not symmetric: their formula is wrong."""
+    """Refuse the user's Hessians (N, d, d) if they are not symmetric: their formula is wrong."""
     if hessian is None or not np.isfinite(hessian).all():
         return
     skew = np.abs(hessian - hessian.mT).max(axis=(-2, -1))
@@ -154,6 +154,6 @@ def in_float64() -> Any:
 
 
 def is_jax(array: Any) -> bool:
-    """Whether this is an array of JAX; JAX is not imported to find out."""
+    """Whether this is a JAX array; JAX is not imported to find out."""
     jax = sys.modules.get("jax")  # whoever returns a JAX array has imported it
     return jax is not None and isinstance(array, jax.Array)

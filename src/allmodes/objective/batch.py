@@ -23,7 +23,7 @@ LOST = "lost"
 
 _ONLY_VALUE: Needs = frozenset({VALUE_NAME})
 
-# sys.exit in a user's function is a failure of that function; Ctrl-C is the user's and passes.
+# sys.exit in a user's function is a failure of that function; Ctrl-C is the user's and passes through.
 _CAUGHT = (Exception, SystemExit)
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ Rows = NDArray[np.intp]
 class Trouble(NamedTuple):
     """What went wrong at one point of a batch.
 
-    `where` is set where it is to be raised: `error` in this process, `origin` if it happened in a worker.
+    `where` is set if it is to be raised: `error` in this process, `origin` if it happened in a worker.
     """
 
     row: int
@@ -67,7 +67,7 @@ def evaluate_batch(points: Floats, source: Source, needs: Needs, stop: bool, tra
     Args:
         points: where; nothing is written into it.
         source: what to call.
-        needs: which derivatives beside the value.
+        needs: which derivatives besides the value.
         stop: whether to stop at the first exception or bad value and bring it back in `troubles`.
         travels: whether the result goes to another process: exceptions are replaced by what can be said of them.
     """
@@ -100,7 +100,7 @@ class _Work:
         self.results: dict[str, Floats] = {}
         self.rows: Rows | None = None  # those with a value; None while all have one
         self.interruption: KeyboardInterrupt | None = None
-        self.finished: Rows = np.arange(0)  # after an interruption, the rows to which nothing is missing
+        self.finished: Rows = np.arange(0)  # after an interruption, the rows that are complete
 
     def run(self, part: Part, names: Needs, is_last: bool) -> None:
         """Call a part at every point that has not failed."""
@@ -122,7 +122,7 @@ class _Work:
                 self._keep(name, found[name], rows)
 
     def _together(self, part: Part, names: Needs, points: Floats) -> tuple[dict[str, Floats], int]:
-        """One call for all points; if it fails, one for each, so that only those that fail alone are lost."""
+        """One call for all points; if it fails, one for each, so that only the failing points are lost."""
         N = len(points)
         given = points.copy() if not self.stop and N > 1 else points
         try:
@@ -142,7 +142,7 @@ class _Work:
         return found, N
 
     def _given(self, part: Given, points: Floats) -> tuple[dict[str, Floats], int]:
-        """The most frequent case with as little as possible around the user's function."""
+        """The most frequent case, with as little overhead as possible."""
         name, function = part.name, part.function
         found = np.full(shape_of(name, points.shape), np.nan)
         shape, raw = found.shape[1:], None
@@ -250,14 +250,14 @@ def rows_of(batch: Batch, rows: Rows) -> Batch:
 
 
 def failed(kind: str, text: str, D: int, needs: Needs) -> Batch:
-    """The batch of one point of which nothing came back."""
+    """The batch of one point that did not come back."""
     parts = {name: np.full(shape_of(name, (1, D)), np.nan) for name in needs | _ONLY_VALUE}
     evaluation = Evaluation(*(parts.get(name) for name in ARGUMENTS))
     return Batch(evaluation, Counts.of(_ONLY_VALUE), [Trouble(0, kind, text)], False)
 
 
 def joined(pieces: Sequence[tuple[Rows, Batch]], N: int, D: int, needs: Needs) -> Batch:
-    """The batch of N points (N, D), from those of some of its rows; NaN where none has come."""
+    """The batch of N points (N, D), put together from batches of some rows; NaN where none has come."""
     arrays = {name: np.full(shape_of(name, (N, D)), np.nan) for name in needs | _ONLY_VALUE}
     counts, troubles, saw_jax = Counts(), [], False
     for rows, batch in pieces:

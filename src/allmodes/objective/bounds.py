@@ -14,7 +14,7 @@ from allmodes.objective.bounds_given import check_order, inside, periodic_coordi
 from allmodes.storage import stored
 
 _LARGEST = float(np.finfo(np.float64).max)
-_EDGE = 1e-12  # of the box: how close to a bound is on it
+_EDGE = 1e-12  # of the box: closer to a bound than this is on it
 
 Floats = NDArray[np.float64]
 
@@ -98,12 +98,12 @@ class Box:
 
     @cached_property
     def edges(self) -> tuple[Floats, Floats]:
-        """Bounds of z between which a point is inside; those that rounding keeps off a bound are on it."""
+        """Bounds of z strictly between which a point is inside; one that only rounding keeps off a bound is on it."""
         return self.lower_unit + _EDGE, self.upper_unit - _EDGE
 
     @cached_property
     def is_bounded(self) -> bool:
-        """Whether every free coordinate has two bounds that stop an ascent."""
+        """Whether every free coordinate has two bounds that stop a local search."""
         return bool(np.isfinite(self.upper_unit - self.lower_unit).all())
 
     @cached_property
@@ -122,7 +122,7 @@ class Box:
 
     @cached_property
     def _ends(self) -> tuple[Floats, Floats, Floats]:
-        """What x is at z = 1, and the smallest and largest x allowed: finite, so that nobody is asked about inf."""
+        """x at z = 1, and the smallest and largest x allowed: finite, so that the function is never called at inf."""
         lower, upper = (np.clip(side[self.free], -_LARGEST, _LARGEST) for side in (self.lower, self.upper))
         return self.start_upper[self.free], lower, upper
 

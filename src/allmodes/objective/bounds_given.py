@@ -13,11 +13,11 @@ _HALF_OPEN = 10.0  # the same width where only one finite bound is known
 
 Floats = NDArray[np.float64]
 
-_PAIRS = "bounds wants one (lower, upper) pair for each coordinate, e.g. [(0, 1), (-5, None)]"
+_PAIRS = "bounds needs one (lower, upper) pair for each coordinate, e.g. [(0, 1), (-5, None)]"
 
 
 def sides(bounds: Any, points: Floats | None) -> tuple[Floats, Floats]:
-    """The lower and the upper bounds (D,) of whatever was given."""
+    """The lower and upper bounds (D,), in whatever form they were given."""
     if bounds is None:
         if points is None:
             raise ValueError("bounds and x0 are both None; give bounds, or a point x0 to search around.")

@@ -15,7 +15,7 @@ from allmodes.objective.packages import PACKAGES, AutogradPart, JaxPart, Single,
 from allmodes.objective.parts import GRADIENT_NAME, HESSIAN_NAME, VALUE_NAME, Differences, Given, Pair, Part, WithArgs
 
 TWO_POINT = "2-point"
-_KEPT = 4  # sources a worker process keeps, with what it compiled for them; one search needs one or two
+_KEPT = 4  # sources that a worker process keeps, with their compiled code; one search needs one or two
 
 _restored: dict[str, Source] = {}
 
@@ -44,7 +44,7 @@ class Source:
             fun: value at one point (D,), or with `vectorized` values (N,) at points (N, D).
             args: further arguments of fun, jac and hess.
             jac: None or "2-point" for values alone; a function; True when fun returns (value, gradient); "jax",
-                "torch" or "autograd" when fun is written in it.
+                "torch" or "autograd" when fun is written with that package.
             hess: None, a function, "jax", "torch", "autograd" (which give the gradient too), or "2-point" for
                 differences of gradients. Where Hessians are cheap they are worth it: `hess="jax"` gives Newton steps.
             vectorized: whether the functions take points (N, D).
@@ -77,7 +77,7 @@ class Source:
         return any(part.batched for part in self.parts)
 
     def compiled(self, D: int) -> Source:
-        """The same by compiled code, if JAX can trace the user's functions; otherwise this source."""
+        """The same as compiled code, if JAX can trace the user's functions; otherwise this source."""
         if self.plain is None:
             return self
         try:
@@ -87,7 +87,7 @@ class Source:
         return self if problem else Source((JaxPart(self.plain, self.offers | {VALUE_NAME}),), self.order)
 
     def __reduce__(self) -> Any:
-        """Travels with a name, by which a worker process finds what it has compiled before."""
+        """Travels with a name, by which a worker process finds code it has already compiled."""
         name = self.__dict__.setdefault("_name", uuid.uuid4().hex)
         return _restore, (name, self.parts, self.order, self.plain)
 

@@ -1,4 +1,4 @@
-"""An exception of the user's function, as text: what can be said of it to another process, and raised there."""
+"""An exception of the user's function as text, which can be sent to another process and raised there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
     @staticmethod
     def of(error: BaseException) -> Origin:
-        """What can be said of an exception, whatever it is."""
+        """What can be recorded of any exception."""
         kind = type(error)
         args = error.args if all(type(arg) in _PLAIN for arg in error.args) else None
         try:
@@ -35,7 +35,7 @@ class Origin(NamedTuple):
     def rebuilt(self) -> Exception:
         """An exception of the same type if Python itself has it; otherwise a RuntimeError that names the type.
 
-        sys.exit of a function is a RuntimeError, too: it is not to end this process without a word.
+        sys.exit in a function becomes a RuntimeError, too: it must not end this process silently.
         """
         error = self._of_the_same_type() or RuntimeError(self.text)
         error.add_note("in the worker process:\n" + self.trace)
@@ -50,7 +50,7 @@ class Origin(NamedTuple):
             return None
         try:
             return kind(*self.args)
-        except Exception:  # a type that wants other arguments
+        except Exception:  # a type that takes other arguments
             return None
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from allmodes.arrays import Array
 
-# Which derivatives somebody needs beside the value: a subset of {"gradient", "hessian"}.
+# Which derivatives are needed besides the value: a subset of {"gradient", "hessian"}.
 Needs: TypeAlias = frozenset[str]
 
 VALUE: Needs = frozenset()

@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 class Failure(NamedTuple):
     """A point at which something failed; text says what.
 
-    `kind` is "raised", "not finite" (NaN or infinite), "bad value" (no real number of the right shape), "timed out"
-    or "lost" (its worker process ended, again and again).
+    `kind` is "raised", "not finite" (NaN or infinite), "bad value" (not real numbers of the right shape), "timed out"
+    or "lost" (its worker process died on every try).
     """
 
     point: Floats
@@ -36,7 +36,7 @@ class Failure(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What came of some rows of a batch."""
+    """Results for some rows of a batch."""
 
     number: int
     rows: Rows
@@ -60,14 +60,14 @@ class Evaluator:
         workers: 1 for this process, a number of processes, -1 for one per core, anything with a method submit,
             apply_async or map (executors, pools, a Dask client), the module ray, or a function like map. The result
             is the same for all of them.
-        on_error: "raise" re-raises an exception, and raises on what is no real number of the right shape; "nan"
-            counts both and goes on. Values that are NaN or infinite are counted, and the search goes on, in either.
+        on_error: "raise" re-raises an exception, and raises on anything but real numbers of the right shape; "nan"
+            counts both and goes on. Values that are NaN or infinite are counted in either case, and the search goes on.
         timeout: seconds for each point; what takes longer is ended and counted. Not in this process nor in threads.
-        retries: how often a point is tried again whose worker process ended; then it is counted as lost.
+        retries: how often to retry a point whose worker process ended; then it is counted as lost.
 
     Attributes:
         nfail: points at which anything failed.
-        left: after Ctrl-C or an error, what had come and `wait` did not return.
+        left: after Ctrl-C or an error, results that had come and that `wait` did not return.
         piece: points that this process evaluates in one go; None for a whole batch.
         compiled_from: number of the first batch for which JAX code is compiled; None while no JAX function was seen.
 
@@ -94,7 +94,7 @@ class Evaluator:
         self.piece: int | None = None
         self.compiled_from: int | None = None
         self._waiting: dict[int, Waiting] = {}
-        self._submitted: dict[int, tuple[Floats, int]] = {}  # points of batches under way, and how many are to come
+        self._submitted: dict[int, tuple[Floats, int]] = {}  # points of batches in flight, and how many are to come
         self._next = 0  # larger than the number of any batch so far
         self._timeout = None if timeout is None else number("timeout", timeout, above=0.0)
         self._retries = whole_number("retries", retries, 0)
@@ -142,7 +142,7 @@ class Evaluator:
         return Evaluation(*(arrays.get(name) for name in ARGUMENTS))
 
     def submit(self, number: int, points: Floats, needs: Needs = VALUE) -> None:
-        """Have points (N, D) evaluated as the batch of that number; `wait` brings what comes of them."""
+        """Submit points (N, D) as the batch of that number; `wait` returns their results."""
         if not needs <= self.source.offers:
             missing = ", ".join(sorted(needs - self.source.offers))
             raise ValueError(f"{missing} needed, which this objective does not offer; pass jac and hess.")
@@ -159,10 +159,10 @@ class Evaluator:
         self._stream.submit(number, self._parcel, points, needs, source.batched)
 
     def wait(self) -> list[Told]:
-        """What has come of the points under way since this was last called; waits until there is something.
+        """Results that have come since this was last called; waits until there are some.
 
-        In this process it is the oldest batch, or a piece of it. An exception that is to be raised is raised when all
-        that was submitted before it has come; everything under way is given up then.
+        In this process it is the oldest batch, or a piece of it. An exception that is to be raised is raised once
+        everything submitted before it has come; everything else in flight is then given up.
         """
         try:
             came = self._here() if self._stream is None else self._stream.wait()
@@ -177,7 +177,7 @@ class Evaluator:
         raise _error(trouble)  # outside the block above: its traceback is the user's alone
 
     def withdraw(self) -> None:
-        """Begin no further point: only what is under way still comes."""
+        """Begin no further point: only what is in flight still comes."""
         self._waiting.clear()
         if self._stream is not None:
             self._stream.withdraw()
@@ -202,7 +202,7 @@ class Evaluator:
         return [Came(number, np.arange(first, last), batch)]
 
     def _source_for(self, number: int, D: int) -> Source:
-        """One batch, one code: compiled code may round differently."""
+        """A batch is compiled as a whole or not at all: compiled code may round differently."""
         if self.compiled_from is None or number < self.compiled_from:
             return self.source
         if self._compiled is None:
@@ -232,7 +232,7 @@ class Evaluator:
         return [Told(piece.number, piece.rows, piece.batch.evaluation) for piece in came]
 
     def _check_symmetry(self, hessian: Floats | None) -> None:
-        """Of the first Hessians that are there."""
+        """Check the symmetry of the first Hessians."""
         if hessian is not None and not self._symmetric:
             seen = hessian[np.isfinite(hessian).all(axis=(1, 2))]
             check_symmetric(seen)
@@ -268,7 +268,7 @@ class Evaluator:
 
 
 def _error(trouble: Trouble) -> BaseException:
-    """What the user's function raised, with a note that says where."""
+    """The exception of the user's function, with a note that says where."""
     error = trouble.error
     if error is None:
         error = RuntimeError(trouble.text) if trouble.origin is None else trouble.origin.rebuilt()

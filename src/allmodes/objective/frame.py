@@ -38,7 +38,7 @@ class Frame:
         return 1.0 if self.maximise else -1.0
 
     def inward(self, value: Array, gradient: Any = None, hessian: Any = None) -> Evaluation:
-        """The user's values and derivatives as the solver wants them; what failed is -inf."""
+        """The user's values and derivatives in the solver's terms; failures are -inf."""
         if not self.factor:
             self._measure(value)
         c = self.sign * (self.factor or 1.0)

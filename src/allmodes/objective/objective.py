@@ -65,14 +65,14 @@ class Objective:
                 result[n] = checked(name, function(point), shape[1:], "one point")
             except Exception as error:
                 error.add_note(
-                    f"while calling {name} at x = {point!r}; a function of a batch (N, d) wants vectorized=True"
+                    f"while calling {name} at x = {point!r}; a function of a batch (N, d) needs vectorized=True"
                 )
                 raise
         return result
 
 
 class BadReturnError(ValueError, TypeError):
-    """What a user's function returned is not real numbers of the right shape."""
+    """A user's function returned something other than real numbers of the right shape."""
 
 
 def checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Values and derivatives by JAX, PyTorch and autograd, in float64, without touching anybody's global setting."""
+"""Values and derivatives by JAX, PyTorch and autograd, in float64, without touching global settings."""
 
 from __future__ import annotations
 

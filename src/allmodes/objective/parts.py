@@ -67,7 +67,7 @@ class Part(Protocol):
         """Whether it takes points (N, D)."""
 
     def __call__(self, x: Floats, wanted: Needs, /) -> dict[str, Any]:
-        """What is wanted at x, by name; more if that comes for nothing."""
+        """What is wanted at x, by name; more if it comes for free."""
 
     def cost(self, wanted: Needs, /) -> Counts:
         """What is counted for one point."""
@@ -116,7 +116,7 @@ class Pair:
     provides: ClassVar[Needs] = frozenset({VALUE_NAME, GRADIENT_NAME})
 
     def __call__(self, x: Floats, wanted: Needs) -> dict[str, Any]:
-        """Both, whatever is wanted: the function knows no other way."""
+        """Both, whichever is wanted: the function always computes them together."""
         both = self.function(x)
         if not isinstance(both, (tuple, list)) or len(both) != 2:
             raise BadReturnError(f"fun returned {type(both).__name__}; with jac=True it must return (value, gradient).")

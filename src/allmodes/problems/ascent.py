@@ -1,4 +1,4 @@
-"""From anywhere to a maximum: how the modes of problems without a formula for them are found."""
+"""From anywhere to a maximum: how modes are found where there is no formula for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FLATTEST = 1e-6  # a smaller curvature, relative to the largest, does not lengt
 _NO_CURVATURE = 1e-100  # stands for zero as a divisor
 _ARRIVED = 1e-5  # a climb ends when its step is this share of the reach: smaller rises would drown in rounding
 _REFINEMENTS = 3  # Newton steps after that, each of which doubles the digits
-_MOST_STEPS = 200  # launches need about 10; those still on their way after 200 stand on a plateau
+_MOST_STEPS = 200  # climbs need about 10; those still moving after 200 are on a plateau
 
 
 def climb(objective: Objective, points: NDArray[np.float64], reach: float) -> NDArray[np.float64]:

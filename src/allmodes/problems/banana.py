@@ -34,7 +34,7 @@ def banana() -> Problem:
         along = 4.0 * _STEEPNESS * (y - 3.0 * x**2) - wave - 0.1
         return symmetric_2x2(along, 4.0 * _STEEPNESS * x, -2.0 * _STEEPNESS + 0.0 * x)
 
-    x = np.arange(-3.0, 4.0) * 2.0 * np.pi / _WAVE  # tops of the waves; the slope -x / 10 moves them a little
+    x = np.arange(-3.0, 4.0) * 2.0 * np.pi / _WAVE  # crests of the waves; the slope -x / 10 moves them a little
     for _ in range(10):
         x = x - (0.5 * _WAVE * np.sin(_WAVE * x) + 0.1 * x) / (0.5 * _WAVE**2 * np.cos(_WAVE * x) + 0.1)
     objective = Objective(fun, jac, hess, vectorized=True)

@@ -59,7 +59,7 @@ class NichingProblem(Problem):
 def cec2013(number: int) -> NichingProblem:
     """F1 to F20, from values alone, to be maximised. Needs the package `ioh` (extra [reproduce]).
 
-    Two slips of ioh are put right: F5 has [-1.1, 1.1] as its second interval, F7 and F9 have the niche radius 0.2.
+    Two slips of ioh are corrected: F5 has [-1.1, 1.1] as its second interval, F7 and F9 have the niche radius 0.2.
 
     Paper: app:cec_benchmark (F1 to F6)
     """

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def shift(weights: Floats, means: Floats, covariances: Floats, points: Floats, steps: int = 1000) -> Floats:
-    """Where points (N, d) stand still, or where they are after so many steps of mean shift.
+    """Where points (N, d) come to rest, or where they are after this many steps of mean shift.
 
     A step goes to (sum_k r_k S_k)^-1 sum_k r_k S_k mu_k, where r_k are the shares of the components at the point and
     S_k their precisions. The density never falls.

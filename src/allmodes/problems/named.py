@@ -29,11 +29,11 @@ _HIGHEST = 8  # dimension of a problem whose modes are all listed: 6^8 of Vincen
 
 @dataclass(frozen=True)
 class Named:
-    """How a problem is made.
+    """How to make a problem.
 
     Attributes:
-        make: of the dimension if `has_dimension`, of nothing otherwise.
-        has_dimension: whether other dimensions than the usual one can be asked for.
+        make: a function of the dimension if `has_dimension`, otherwise without arguments.
+        has_dimension: whether dimensions other than the usual one can be asked for.
         needs: a package that it needs.
         lists_global_only: whether local modes are not listed.
     """
@@ -93,5 +93,5 @@ def named(name: str, dimension: int | None = None) -> Problem:
         return entry.make(dimension)
     problem = entry.make()
     if problem.dimension != dimension:
-        raise ValueError(f"dimension is {dimension}; the problem {name} is there in {problem.dimension} alone.")
+        raise ValueError(f"dimension is {dimension}; the problem {name} exists only in {problem.dimension}.")
     return problem

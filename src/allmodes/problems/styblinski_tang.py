@@ -11,7 +11,7 @@ from allmodes.checks import whole_number
 from allmodes.objective import Objective
 from allmodes.problems.problem import Problem
 
-_MOST_COORDINATES = 16  # 2^16 modes are as many as one may want to list
+_MOST_COORDINATES = 16  # nobody wants more than 2^16 modes listed
 
 
 def styblinski_tang_objective() -> Objective:

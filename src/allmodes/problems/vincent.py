@@ -11,7 +11,7 @@ from allmodes.checks import whole_number
 from allmodes.objective import Objective
 from allmodes.problems.problem import Problem
 
-_MOST_COORDINATES = 6  # 6^6 modes are as many as one may want to list
+_MOST_COORDINATES = 6  # nobody wants more than 6^6 modes listed
 _LEAST = 1e-3  # smaller coordinates, outside the box, count as this one: the logarithm needs positive numbers
 
 

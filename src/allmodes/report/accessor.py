@@ -1,4 +1,4 @@
-"""`result.plot`: the pictures of a result."""
+"""`result.plot`: the plots of a result."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "a
 
 
 class Plots:
-    """Pictures of a result, drawn with matplotlib (pip install 'allmodes[plot]').
+    """Plots of a result, drawn with matplotlib (pip install 'allmodes[plot]').
 
-    Every method takes `ax=` and returns it; without, it makes a figure of its own, which is `ax.figure`. Plots of
-    several panels put them inside the axes: they are `ax.child_axes`.
+    Every method takes `ax=` and returns it; without it, it makes a figure of its own, which is `ax.figure`. Plots with
+    several panels put them inside the axes, as `ax.child_axes`.
     """
 
     def __init__(self, result: Result) -> None:
@@ -39,14 +39,14 @@ class Plots:
         resolution: int | None = None,
         label: str = "value",
     ) -> Any:
-        """Contours of a slice of the function, with launches, ellipses and modes numbered by rank.
+        """Contours of a slice of the function, with local searches, ellipses and modes numbered by rank.
 
         Global modes are filled, local ones open; squares sit at a bound, diamonds are flat, crosses unverified.
         Ellipses are two standard deviations at the temperature of the weights, within the slice.
 
         Args:
             fun: the function, as it was searched, or an Objective; without it a result of two coordinates shows
-                contours between the points that launches went through, and any other none.
+                contours between the points that local searches went through, and any other none.
             coordinates: two of them, or one, by number or name; by default the first two that are not fixed.
             at: a point (D,) that the slice goes through, or the rank of a mode; by default the best mode.
             ax: axes to draw on.
@@ -70,11 +70,11 @@ class Plots:
         return modes(self._result, ax)
 
     def weights(self, ax: Any = None) -> Any:
-        """Weights of the components and the temperature over the evaluations, for results of annealing."""
+        """Weights of the components and the temperature against evaluations, for results of annealing."""
         return weights(self._result, ax)
 
     def convergence(self, ax: Any = None) -> Any:
-        """Modes found and best value over the evaluations."""
+        """Modes found and best value against evaluations."""
         return convergence(self._result, ax)
 
     def parallel(self, ax: Any = None) -> Any:
@@ -106,7 +106,7 @@ class Plots:
 
 
 class RunPlots:
-    """Pictures of a run of `anneal`."""
+    """Plots of a run of `anneal`."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -119,7 +119,7 @@ class RunPlots:
         ax: Any = None,
         resolution: int | None = None,
     ) -> Any:
-        """The ways of the means over contours of a slice, and at the end two standard deviations of each component.
+        """The paths of the means over contours of a slice, with two standard deviations of each component at the end.
 
         Args:
             fun: the objective, or a function of one point (d,); without it there are no contours.
@@ -128,7 +128,7 @@ class RunPlots:
         return draw_run(self._run, fun, coordinates, at, ax, resolution)
 
     def weights(self, ax: Any = None) -> Any:
-        """Weights of the components and the temperature over the evaluations."""
+        """Weights of the components and the temperature against evaluations."""
         return weights(as_result(self._run), ax)
 
     def animate(

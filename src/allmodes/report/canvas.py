@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from allmodes.result import Result
 
-# A palette that stays readable with colour-blind eyes (Okabe and Ito).
+# A palette that colour-blind readers can tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
-LINES = COLOURS[:6]  # without yellow, which a thin line on white paper is lost in
+LINES = COLOURS[:6]  # without yellow: a thin yellow line is lost on white paper
 GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], COLOURS[2], "0.45"
 VALUES = "viridis"  # a colour map whose lightness grows evenly: order is seen without seeing colour
 SMALL = 8.0  # points, of a font
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 def new_figure(size: tuple[float, float]) -> Any:
-    """A figure of this size in inches that belongs to nobody: the state of pyplot is not touched."""
+    """A free-standing figure of this size in inches: the state of pyplot is not touched."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -57,7 +57,7 @@ def axes_or_new(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def label(text: str) -> str:
-    """A text of the user, on one line and not too long, in which nothing is taken for mathematics."""
+    """The user's text on one line, not too long, with nothing read as mathematics."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     if len(shown) > _LONGEST_LABEL:
         shown = shown[: _LONGEST_LABEL - 1] + "…"
@@ -70,7 +70,7 @@ def labels(result: Result) -> list[str]:
 
 
 def set_title(ax: Any, text: str, pad: float | None = None) -> None:
-    """A title above the axes, on as many lines as it takes, so many points above them."""
+    """A title this many points above the axes, on as many lines as it takes."""
     inches = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
     ax.set_title("\n".join(textwrap.wrap(text, max(20, int(_LETTERS * inches)))), fontsize=10, pad=pad)
 
@@ -107,7 +107,7 @@ def chosen(result: Result, coordinates: Sequence[int | str] | int | str) -> list
             known = ", ".join(names[:10]) + (", ..." if D > 10 else "")
             raise ValueError(f"coordinates has {each!r}; wanted numbers from 0 to {D - 1} or names ({known}).")
     if len(set(numbers)) < len(numbers):
-        raise ValueError(f"coordinates is {coordinates!r}; every one of them is wanted once.")
+        raise ValueError(f"coordinates is {coordinates!r}; list each one only once.")
     return numbers
 
 
@@ -129,18 +129,18 @@ def value_range(result: Result, most: int | None = None) -> tuple[float, float]:
 
 
 def percent(share: float) -> str:
-    """Two digits."""
+    """A share in percent, to two digits."""
     return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.2g} %"
 
 
 def points_of(result: Result) -> Floats:
-    """Everything that should be in a picture: the modes, or the best point (n, D)."""
+    """Everything that should be in a plot: the modes, or the best point (n, D)."""
     points = np.array([mode.x for mode in result.modes] or [result.x])
     return points[np.isfinite(points).all(axis=1)]
 
 
 def limits(result: Result, i: int) -> tuple[float, float]:
-    """What to show of a coordinate: its bounds; where it is open, the modes and most of the way to them."""
+    """What to show of a coordinate: its bounds; where it is open, the modes and most of the paths to them."""
     low, high = (-np.inf, np.inf) if result.bounds is None else result.bounds[i]
     if np.isfinite(low) and np.isfinite(high):
         return (float(low), float(high)) if low < high else (float(low) - 0.5, float(high) + 0.5)
@@ -153,7 +153,7 @@ def limits(result: Result, i: int) -> tuple[float, float]:
 
 
 def panels(ax: Any, rows: int, columns: int) -> list[Any]:
-    """Axes within axes, which themselves become a frame that is not drawn."""
+    """Axes within axes; the outer ones become an invisible frame."""
     ax.set_axis_off()
     return [ax.inset_axes(place) for place in grid(rows, columns, _GAPS)]
 

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def annealed(result: Result, what: str) -> AnnealingTrace:
-    """The trace, or an error that says who has one."""
+    """The trace, or an error that says which results have one."""
     if result.trace is None or not len(result.trace):
         raise ValueError(
             f'{what} shows how annealing went, and the method "{result.method}" did not anneal here; search with '
@@ -82,8 +82,10 @@ def convergence(result: Result, ax: Any = None) -> Any:
     below.set(xlabel="evaluations")
     _share(above, below)
     chance = canvas.percent(result.coverage.upper)
-    said = f"; another launch finds a new one with a chance of at most {chance}" if result.coverage.launches else ""
-    canvas.set_title(ax, f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}{said}")
+    title = f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}"
+    if result.coverage.searches:
+        title += f"; another local search finds a new one with a chance of at most {chance}"
+    canvas.set_title(ax, title)
     return ax
 
 

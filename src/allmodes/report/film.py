@@ -21,7 +21,7 @@ _DPI = 90
 _SHARES = (4.0, 14.0)  # sizes of the marker of a component: without weight, and with all of it
 _RESOLUTION = 81
 _TITLE = 9  # points
-_LAST = 1.0  # seconds that the last frame stays before the film begins anew
+_LAST = 1.0  # seconds that the last frame stays before the film starts over
 
 
 def animate(
@@ -39,7 +39,7 @@ def animate(
     trace = annealed(result, "animate")
     pair = choose(result, coordinates)
     if len(pair) != 2:
-        raise ValueError("animate wants two coordinates, and there is one; plot.weights() shows how annealing went.")
+        raise ValueError("animate needs two coordinates, and there is one; plot.weights() shows how annealing went.")
     ax = canvas.axes_or_new(ax, _SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
@@ -53,9 +53,9 @@ def animate(
 
 
 def _choose(trace: AnnealingTrace, run: int | None, most: int) -> list[int]:
-    """At most so many frames of a run, or of all, evenly spread, with the first and the last."""
+    """At most this many frames of a run, or of all, evenly spaced, with the first and the last."""
     if most < 1:
-        raise ValueError(f"frames is {most}; wanted 1 at least.")
+        raise ValueError(f"frames is {most}; wanted at least 1.")
     kept = np.unique(trace.run).tolist()
     if run is not None and run not in kept:
         raise ValueError(f"run is {run!r}; wanted None for all runs, or one that was kept: {kept}.")
@@ -76,7 +76,7 @@ def film(trace: AnnealingTrace, pair: list[int], ax: Any, path: Path, frames: li
     writer = PillowWriter(fps=fps)
     ax.set_title(" ", fontsize=_TITLE)
     figure = ax.figure.figure  # of a subfigure the whole
-    figure.draw_without_rendering()  # the layout is made once, or the picture would tremble
+    figure.draw_without_rendering()  # the layout is made once, or the film would jitter
     engine = figure.get_layout_engine()
     figure.set_layout_engine("none")
     shown: list[Any] = []

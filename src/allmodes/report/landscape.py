@@ -23,7 +23,7 @@ _ROUND = (5.0, 2.0, 1.0)  # steps that ticks are rounded to, within a power of t
 _NEAR_ENDS = 0.25  # of the first and the last step between levels, that the first and the last tick may be inside
 _TITLE_PAD = 11.0  # points below the title: modes at the upper bound reach that far
 _PAD = 6.0  # points between ticks and their labels: modes at a bound reach beyond it
-_MOST_MEANS = 24  # of components whose ways are drawn: those of the first runs
+_MOST_MEANS = 24  # of components whose paths are drawn: those of the first runs
 
 Floats = NDArray[np.float64]
 
@@ -81,9 +81,9 @@ def draw_background(
     resolution: int,
     bar: str | None,
 ) -> str:
-    """Contours of the function, or of what is known of it; returns what they are, in words.
+    """Contours of the function, or of what is known of it; returns a description.
 
-    `bar` is the label of the bar of colours; None for none.
+    `bar` is the label of the colour bar; None for none.
     """
     from matplotlib.colors import BoundaryNorm
     from matplotlib.tri import Triangulation
@@ -99,7 +99,7 @@ def draw_background(
         if not len(points) or np.linalg.matrix_rank(points - points[0]) < 2:
             return "no contours: pass fun to draw them"
         places, values = (Triangulation(*points[:, pair].T),), np.ma.masked_invalid(known)
-        said = f"contours between {len(points)} points that launches went through"
+        said = f"contours between {len(points)} points that local searches went through"
         draw_areas, draw_lines = ax.tricontourf, ax.tricontour
     levels = slices.levels(values.compressed(), result.maximise)
     if len(levels) < 2:
@@ -116,7 +116,7 @@ def draw_background(
 
 
 def round_ticks(levels: Floats) -> list[float]:
-    """A few values over the levels, each with as few digits as the levels around it allow.
+    """A few values spanning the levels, each with as few digits as the levels around it allow.
 
     >>> round_ticks(np.array([-357.3, -120.7, -44.1, -9.87, -1.284, 0.02]))
     [-350.0, -100.0, -40.0, -10.0, 0.0]
@@ -141,7 +141,7 @@ def _foreground(result: Result, pair: list[int], point: Floats, ax: Any) -> list
         trail.set_label("annealed components")
         extra.append(trail)
     elif marks.draw_paths(result, pair, ax):
-        trail.set_label("launches")
+        trail.set_label("local searches")
         extra.append(trail)
     is_off = _is_off(result, pair, point)
     if marks.draw_ellipses(result, pair, ax, is_off):
@@ -192,7 +192,7 @@ def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]
 
 
 def _title(result: Result, at: Any, shown: int, background: str) -> str:
-    """What was found, where the slice is, and what stands in for the function."""
+    """The title: what was found, where the slice is, and what stands in for the function."""
     ordinary = "maximum" if result.maximise else "minimum"
     found = counted(len(result.modes), ordinary, ordinary[:-2] + "a")
     parts = [f"{found} in {counted(result.nfev, 'evaluation')}"]
@@ -209,7 +209,7 @@ def _title(result: Result, at: Any, shown: int, background: str) -> str:
 def _line(
     result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int, label: str
 ) -> Any:  # fmt: skip
-    """The function along one coordinate, or the values that launches saw there."""
+    """The function along one coordinate, or the values that local searches saw there."""
     from matplotlib.lines import Line2D
 
     ax, point = canvas.axes_or_new(ax, _LINE_SIZE), slices.through(result, at)
@@ -222,7 +222,7 @@ def _line(
         style: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4.0, "color": canvas.PATH}
         if len(result.paths.points):
             ax.plot(result.paths.points[:, i], result.paths.values, **style, alpha=0.5, zorder=2)
-            entries.append(Line2D([], [], **style, label="where launches were"))
+            entries.append(Line2D([], [], **style, label="points of local searches"))
     off = _is_off(result, [i], point)
     for rank, mode in reversed(list(enumerate(result.modes, 1))):
         look = marks.appearance(mode) | {"alpha": 0.35 if off[rank - 1] else 1.0}

@@ -21,15 +21,15 @@ _STANDARD_DEVIATIONS = 2.0
 _ANGLES = 73
 _LETTERS = 0.6  # size of a number, as a share of the marker it stands on
 _PALE = 0.35  # opacity of modes beside the slice
-_LARGEST = 1.0  # an ellipse wider than the picture says nothing
-_MOST_DRAWN = 60  # paths: more than that are a thicket
+_LARGEST = 1.0  # an ellipse wider than the plot says nothing
+_MOST_DRAWN = 60  # paths: more would be a thicket
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
 def ellipse(mean: Floats, covariance: Floats, colour: Any, ax: Any, **style: Any) -> Any:
-    """The line of two standard deviations; nothing where the covariance is none."""
+    """The line of two standard deviations; nothing without a valid covariance."""
     try:
         root = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
@@ -71,7 +71,7 @@ def draw_ellipses(result: Result, pair: Sequence[int], ax: Any, is_off: Bools) -
 
 
 def draw_paths(result: Result, pair: Sequence[int], ax: Any) -> bool:
-    """Where launches went, evenly chosen from all that are kept; whether any was drawn."""
+    """Where local searches went, evenly chosen from all that are kept; whether any was drawn."""
     paths = [path for path in result.paths if len(path) > 1]
     for path in paths[:: -(-len(paths) // _MOST_DRAWN) or 1]:
         line = broken(result, path)[:, list(pair)]

@@ -20,7 +20,7 @@ _GAP = 0.05  # between panels, as a share of the axes
 _DRAWS = 600  # from the mixture
 _NUMBERED = 12  # modes that bear their rank, of panels so small
 _TITLE_PAD = 10.0  # points below the title: modes at the upper bound reach that far
-_SEED = 0  # draws are for the eye: the same picture every time
+_SEED = 0  # draws are for the eye: the same plot every time
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def pairs(result: Result, coordinates: Sequence[int | str] | None = None, ax: An
     """See `allmodes.report.accessor.Plots.pairs`."""
     D = len(canvas.free(result))
     if D < 2:
-        raise ValueError(f"pairs wants two free coordinates at least; this result has {D}. plot.landscape() shows it.")
+        raise ValueError(f"pairs needs at least two free coordinates; this result has {D}. plot.landscape() shows it.")
     places = _most_telling(result) if coordinates is None else canvas.chosen(result, coordinates)
     m = len(places)
     if not 2 <= m <= _MOST:

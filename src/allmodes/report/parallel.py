@@ -72,7 +72,7 @@ def _draw_lines(result: Result, ax: Any, shares: Floats) -> None:
 def _label(result: Result, ax: Any, sides: Floats, shown: Any) -> float:
     """Names below, the ends of every axis beside it; those that are no bounds in brackets.
 
-    Returns the room that turned names want inside the axes, as a share of the rest: figures need not make any.
+    Returns the room that turned names need inside the axes, as a share of the rest: figures need not make any.
     """
     names = canvas.labels(result)
     turned = {"rotation": _ANGLE, "ha": "right", "rotation_mode": "anchor"}

@@ -27,7 +27,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             hessian, curvature_from, hits, found_at, standard_error and active.
         nfev, njev, nhev, nit, nfail: counts.
         seconds: that the search took.
-        coverage: launches, singletons and missing (the chance that another launch finds something new), and others.
+        coverage: searches, singletons, missing (the chance that another local search finds a new mode), upper and lost.
         temperature: of the weights.
         maximise, method, names, bounds: what was asked for; a bound that is None is open.
         failures: a list of point, kind and text.

@@ -38,7 +38,7 @@ def trajectories(run: Run, problem: Problem, ax: Any = None) -> Any:
         raise ValueError(f"problem has dimension {problem.dimension}; trajectories are drawn in 2 dimensions.")
     ax = axes_or_new(ax, _SIZE)
     draw_contours(problem, ax)
-    runs.draw_ways(run, (0, 1), ax)
+    runs.draw_paths(run, (0, 1), ax)
     for is_global, size in ((True, 11), (False, 6)):
         label = "true mode, global" if is_global else "true mode, local"
         chosen = problem.modes[problem.is_global == is_global]
@@ -55,7 +55,7 @@ def draw_contours(problem: Problem, ax: Any) -> None:
     axes = [np.linspace(a, b, _RESOLUTION) for a, b in zip(low, high, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     values = problem.objective.evaluate(grid, VALUE).value.reshape(_RESOLUTION, _RESOLUTION)
-    # Levels at quantiles show the flat top and the steep flanks alike.
+    # Levels at quantiles show flat maxima and steep flanks alike.
     levels = np.unique(np.quantile(values, 1.0 - np.linspace(0.0, 1.0, _LEVELS) ** 2))
     ax.contourf(*axes, values.T, levels=levels, cmap="Greys_r", alpha=0.35)
     ax.contour(*axes, values.T, levels=levels, colors="0.65", linewidths=0.5, linestyles="solid")

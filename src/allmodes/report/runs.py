@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def as_result(run: Run) -> Result:
-    """A run seen as a result without modes: what the pictures of annealing need."""
+    """A run seen as a result without modes: what the plots of annealing need."""
     trace, d = run.trace, run.means.shape[1]
     n = len(trace)
     spent = np.round(trace.step * (run.nfev / max(run.nit, 1))).astype(np.int64)
@@ -56,7 +56,7 @@ def draw_run(
     result = as_result(run)
     pair = choose(result, coordinates)
     if len(pair) != 2:
-        raise ValueError("a landscape of a run wants two coordinates, and there is one.")
+        raise ValueError("a landscape of a run needs two coordinates, and there is one.")
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
     ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
@@ -65,13 +65,13 @@ def draw_run(
         draw_background(
             result, fun, pair, through(result, at), ax, resolution or _RESOLUTION, "value" if is_own else None
         )
-    draw_ways(run, pair, ax)
+    draw_paths(run, pair, ax)
     canvas.set_title(ax, f"{run.algorithm.name}: {counted(len(run.weights), 'component')}, {run.nit} steps")
     canvas.legend_below(ax, entries())
     return ax
 
 
-def draw_ways(run: Run, pair: Sequence[int], ax: Any) -> None:
+def draw_paths(run: Run, pair: Sequence[int], ax: Any) -> None:
     """The path of every mean, its start, its end and its ellipse there."""
     for k in range(run.trace.means.shape[1]):
         colour = canvas.COLOURS[k % len(canvas.COLOURS)]

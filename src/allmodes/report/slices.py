@@ -13,7 +13,7 @@ from allmodes.result import Result
 
 _LEVELS = 15
 _CROWDED = 1.5  # power of shares: how much closer contours are where values are good
-_FEWEST_POINTS = 40  # evaluated ones, to draw a picture of a function that is not there
+_FEWEST_POINTS = 40  # evaluated ones, to draw a function that was not passed
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ def levels(values: Floats, maximise: bool) -> Floats:
 
 
 def seen(result: Result) -> tuple[Floats, Floats]:
-    """Points that launches went through and their values, if they are enough for a picture; otherwise none."""
+    """Points that local searches went through and their values, if there are enough for a plot; otherwise none."""
     is_finite = np.isfinite(result.paths.values)
     points, values = result.paths.points[is_finite], result.paths.values[is_finite]
     if len(points):

@@ -16,7 +16,7 @@ VERDICTS = (AGREE, BETTER, DIFFERS, NONE)
 
 @dataclass(frozen=True)
 class Number:
-    """One published number or claim, and what it comes to here.
+    """One published number or claim, and its counterpart here.
 
     Attributes:
         what: says which, in words.

@@ -19,13 +19,13 @@ Row = dict[str, Any]  # of a table: plain numbers and words
 
 @dataclass
 class Outcome:
-    """What came of an experiment.
+    """The outcome of an experiment.
 
     Attributes:
         numbers: every published number beside ours.
         table: rows of the CSV file; all have the same keys.
         text: Markdown: what is the paper's, what differs and why.
-        data: what the picture needs beside the table.
+        data: what the picture needs besides the table.
     """
 
     numbers: list[Number]
@@ -43,7 +43,7 @@ class Context:
         runs: H, the number of replicates.
         seed: from which every job gets its own stream, so that the number of workers changes nothing.
         workers: as in `find_minima`.
-        report: called with the jobs done, all jobs, and a word on what is running.
+        report: called with the number of jobs done, of all jobs, and what is running.
     """
 
     settings: dict[str, Any]
@@ -92,7 +92,7 @@ class Experiment:
         runs: replicates in the paper.
         run: does the work.
         draw: draws the outcome into a matplotlib Figure, in the paper's layout.
-        needs: packages beside NumPy and SciPy, by the names they are imported by.
+        needs: packages besides NumPy and SciPy, by their import names.
         size: of the picture, in inches.
     """
 

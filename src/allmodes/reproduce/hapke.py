@@ -21,7 +21,7 @@ from allmodes.reproduce.experiment import Context, Experiment, Outcome
 from allmodes.reproduce.hapke_results import MINIMUM, PLATEAU, SADDLE, Found, Minimum, Training, numbers, table, text
 
 _GRID = 21  # values of a parameter that may have no effect
-_ASIDE = 0.01  # a step that shows whether a way leads down: short against the box, long against rounding
+_ASIDE = 0.01  # a step that shows whether a path leads down: short beside the box, long beside rounding
 _ROUNDING = 1e-9  # of a misfit
 _PAPER_COLOURS = (COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[3])  # red, blue, green and purple, as in the paper
 Floats = NDArray[np.float64]
@@ -87,9 +87,9 @@ def exact_minima(evaluations: int, rng: np.random.Generator) -> list[Minimum]:
 
 
 def _kind(x: Floats, value: float) -> str:
-    """Whether this is a minimum, or a place where the misfit is stationary and from which a way leads down.
+    """Whether this is a minimum, or a place where the misfit is stationary and from which a path leads down.
 
-    With asymmetry x3 = 0 a grain scatters evenly, with 1 not at all: then the share x4 means nothing, and the plateau
+    With asymmetry x3 = 0 a grain scatters evenly, with 1 not at all: then the share x4 has no effect, and the plateau
     along it may have an edge. With slope x2 = 0 the first derivative along x2 vanishes, whatever the second is.
     """
     along = np.tile(x, (_GRID, 1))
@@ -103,7 +103,7 @@ def _kind(x: Floats, value: float) -> str:
 
 
 def _do(function: Callable[..., Any], *arguments: Any, rng: np.random.Generator) -> Any:
-    """One job of several kinds, with a stream apart from those of the trainings."""
+    """One job of several kinds, with a random stream separate from those of the trainings."""
     return function(*arguments, rng=rng.spawn(1)[0])
 
 

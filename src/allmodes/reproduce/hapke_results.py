@@ -1,4 +1,4 @@
-"""What came of the inversion of a measured reflectance: numbers beside the published ones, a table, and words."""
+"""Results of the inversion of a measured reflectance: numbers beside the published ones, a table, and text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Training(NamedTuple):
 
 
 class Minimum(NamedTuple):
-    """Where a search on the exact misfit ended; from a plateau and from a saddle a way leads down."""
+    """Where a search on the exact misfit ended; from a plateau and from a saddle a path leads down."""
 
     x: Floats
     value: float
@@ -53,7 +53,7 @@ class Minimum(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Everything there is to tell.
+    """Everything there is to report.
 
     Attributes:
         trainings: the searches below are made on the first.
@@ -201,7 +201,7 @@ def text(found: Found, settings: dict[str, Any]) -> str:
         "**The exact likelihood** needs no surrogate: `find_minima` on the misfit of the model itself over the unit "
         f"box, from values, finds {_counted(minima)}. The published modes belong to the surrogate. Where the asymmetry "
         "x3 is 0 or 1 the backscattering share x4 has no effect; where the slope x2 is 0 the first derivative along it "
-        "vanishes. A search may stop on such a plateau or saddle, but a way leads down from it.",
+        "vanishes. A search may stop on such a plateau or saddle, but a path leads down from it.",
         _minimum_lines(found),
     ]  # fmt: skip
     return "\n\n".join(parts)

@@ -54,7 +54,7 @@ def source() -> str:
 
 @dataclass(frozen=True)
 class How:
-    """How to run: replicates (None for each experiment's own), seed, workers, and who is told of progress."""
+    """How to run: replicates (None for each experiment's own), seed, workers, and the progress callback."""
 
     runs: int | None = None
     seed: int = 0
@@ -81,9 +81,9 @@ def reproduce(
 
 
 def reproduce_all(directory: Path, how: How, *, keep: bool = False, names: Sequence[str] = tuple(MODULES)) -> Path:
-    """Run every experiment and write reproduction.md; with `keep`, those that are there already are not run again.
+    """Run every experiment and write reproduction.md; with `keep`, those already there are not run again.
 
-    The page is written anew after each experiment: nothing that is done is lost.
+    The page is rewritten after each experiment, so that nothing is lost.
     """
     for name in names:
         check_needs(experiment(name))

@@ -47,7 +47,7 @@ class PathRecord:
         return np.arange(self.begun - n, self.begun)
 
     def add(self, numbers: Numbers, points: Array, values: Array) -> None:
-        """Launches are now at points (n, d)."""
+        """Local searches are now at points (n, d)."""
         if self.stride > 1 and len(numbers) >= _WIDE:
             rows = np.flatnonzero(numbers % self.stride == 0)
             if not len(rows):

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 @stored
 @dataclass(frozen=True, repr=False, eq=False)
 class AnnealingTrace:
-    """Mixtures that annealing went through, in the user's coordinates. Of long searches only some runs or steps are kept.
+    """Mixtures that annealing went through, in the user's coordinates. Of long searches only some are kept.
 
     Attributes:
         run: which annealing run, (n,), from 0.

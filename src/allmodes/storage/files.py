@@ -171,7 +171,7 @@ def _as_bytes(tree: Tree) -> NDArray[np.uint8]:
 def _read(file: Any) -> tuple[Tree, Arrays]:
     """The header and the arrays; a header alone if its format is newer than this one."""
     if file.read(len(_ZIP)) != _ZIP or not zipfile.is_zipfile(file):
-        raise ValueError("it is not an npz file, or only a part of one.")
+        raise ValueError("found something else than an npz file, or a part of one.")
     with zipfile.ZipFile(file) as archive:
         entries = {info.filename.removesuffix(_NPY): info for info in archive.infolist()}
         _check_sizes(archive, os.fstat(file.fileno()).st_size)

@@ -19,14 +19,14 @@ class Algorithm:
     """Parts that fit together, checked when they are put together.
 
     Args:
-        name: how the algorithm is called in messages.
+        name: what the algorithm is called in messages.
         family: distribution of the components.
         estimator: how natural gradients are estimated.
         proposal: where the objective is evaluated.
         rule: how a step along a natural gradient is taken.
         num_samples: mini-batch size B when the call does not say.
         damping: tau; after every covariance update Sigma becomes Sigma + tau I. Gaussian components only.
-        burn_in: kappa; the covariances stay as they are for so many steps. Gaussian components only.
+        burn_in: kappa; the covariances stay as they are for this many steps. Gaussian components only.
         weight_limit: clips the log-ratios v_k to [-weight_limit, weight_limit] after every update; None does not. The
             paper's own code clips at 10 without saying so: no weight is then below about 5e-5 times that of the last
             component, and a component on a poor mode never dies.
@@ -71,7 +71,7 @@ class Algorithm:
 
     @property
     def needs(self) -> Needs:
-        """The derivatives of the objective that one step reads beside the value."""
+        """The derivatives of the objective that one step reads besides the value."""
         return self.estimator.needs(self.family)
 
     def with_parts(self, **parts: Any) -> Algorithm:

@@ -1,4 +1,4 @@
-"""Utilities: what the b-th best of B samples counts, u_1 >= ... >= u_B, for fitness shaping.
+"""Utilities: how much the b-th best of B samples counts, u_1 >= ... >= u_B, for fitness shaping.
 
 Any function B -> (B,) serves; these are the ones of the paper's appendix.
 """

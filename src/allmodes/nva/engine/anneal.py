@@ -87,7 +87,7 @@ def anneal(
             first_step=run.nit + 1, and the same Generator as rng: the two runs then are one.
         rng: seed or numpy.random.Generator. The same seed gives the same run under both drivers.
         jac, hess: gradient and Hessian of the objective. A function written in JAX needs neither; it is compiled, and
-            must be pure: whatever it reads beside its argument is read once.
+            must be pure: whatever it reads besides its argument is read once.
         vectorized: whether objective, jac and hess take a batch of points.
         log_prior: log-density p of a prior: the target becomes the Gibbs posterior exp(l / omega) p. Its evaluations
             are not counted.

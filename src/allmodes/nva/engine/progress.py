@@ -1,4 +1,4 @@
-"""What is shown and told of a run while it lasts."""
+"""What is shown and reported of a run in progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Snapshot(NamedTuple):
 
 @dataclass
 class ProgressLine:
-    """Says how far runs are. `offset` are the steps of runs already done."""
+    """Shows the progress of runs. `offset` counts the steps of runs already done."""
 
     label: str
     steps: int

@@ -50,7 +50,7 @@ class Run:
 
     @property
     def plot(self) -> Any:
-        """Pictures: `plot.landscape()`, `weights`, `animate`."""
+        """Plots: `plot.landscape()`, `weights`, `animate`."""
         return importlib.import_module(_PLOTS).RunPlots(self)
 
     @property

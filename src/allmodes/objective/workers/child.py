@@ -29,7 +29,7 @@ _CODE = "import sys; sys.path[:] = {path!r}; from allmodes.objective.workers.chi
 _WAIT = 5.0  # seconds for a killed process to be gone
 
 _idle: list[Child] = []
-_inherited: list[Child] = []  # a forked process's copies of its parent's: not to be talked to
+_inherited: list[Child] = []  # copies in a forked process belong to its parent: do not talk to them
 
 
 class ChildDiedError(Exception):
@@ -52,7 +52,7 @@ class Child:
         self._holds: set[str] = set()
 
     def take(self, name: str, data: bytes) -> None:
-        """Give it a parcel if it has not got it."""
+        """Give it a parcel unless it has it."""
         if name not in self._holds:
             wrong = self._ask((name, data))
             if wrong is not None:
@@ -106,7 +106,7 @@ class Child:
 
 
 def evaluate_in_child(task: Task) -> Batch:
-    """A chunk, point by point, each within the limit; a point whose child dies is tried again."""
+    """A chunk, point by point, each within the limit; a point whose child dies is retried."""
     data = task.parcel.data()
     N, D = task.points.shape
     pieces: list[tuple[Any, Batch]] = []
@@ -151,12 +151,12 @@ def _taken() -> Child:
 
 
 def late(limit: float) -> str:
-    """What is said of a point that took too long."""
+    """The text for a point that took too long."""
     return f"the evaluation took longer than {limit:g} s and was ended"
 
 
 def lost(times: int) -> str:
-    """What is said of a point that ended its worker."""
+    """The text for a point that ended its worker."""
     return f"the worker process ended {times} times during the evaluation (a crash, or out of memory)"
 
 

@@ -43,7 +43,7 @@ class Flight:
 
 
 class Traffic:
-    """What the batches that are under way at once have in common.
+    """What the batches in flight have in common.
 
     Attributes:
         events: (dispatch, future) of every task that has ended.
@@ -60,18 +60,18 @@ class Traffic:
 
 
 class Dispatch:
-    """Sends a batch, receives it, and sees to what goes wrong.
+    """Sends a batch, receives it, and handles what goes wrong.
 
     Args:
         engine: where to.
-        traffic: shared with other batches under way.
+        traffic: shared with the other batches in flight.
         parcel: holds the source.
         points: (N, D).
         needs: derivatives wanted.
-        pace: of earlier batches; is kept up.
+        pace: of earlier batches; is updated.
         stop: whether the first exception ends it.
         timeout: seconds for each point.
-        retries: how often a point is tried again whose worker died.
+        retries: how often to retry a point whose worker died.
         batched: whether a call takes many points: their chunks then do not depend on measured times, because the last
             bit of a value may depend on the size of its batch.
     """
@@ -122,7 +122,7 @@ class Dispatch:
         self._fresh = len(self.points)
 
     def give_up(self) -> None:
-        """Let go of what is under way: nobody needs it."""
+        """Let go of what is in flight: nobody needs it."""
         self.engine.abandon(list(self._flying))
         self.traffic.flying -= len(self._flying)
         self._flying.clear()
@@ -148,7 +148,7 @@ class Dispatch:
                 self._submit(piece)
 
     def _next(self) -> Piece | None:
-        """Suspects go alone: at once if a loss is certain to be their own, otherwise last and one by one."""
+        """Suspects go alone: at once if a lost worker is certainly their doing, otherwise last and one by one."""
         if self._suspects and self.engine.isolates:
             return self._suspects.popleft()
         if self._pieces:
@@ -183,7 +183,7 @@ class Dispatch:
     # ---- what comes back
 
     def time_left(self) -> float:
-        """Seconds until a task under way has taken too long."""
+        """Seconds until a task in flight has taken too long."""
         if self.timeout is None or not self.engine.kills:
             return math.inf
         now = self.traffic.clock()
@@ -193,7 +193,7 @@ class Dispatch:
     def salvage(self, future: Any) -> None:
         """Before giving up: a reply that has already come, if it is good.
 
-        What was raised now may be the interruption's doing, and rows after an exception that halts were not evaluated.
+        What was raised now may come from the interruption, and rows after an exception that halts were not evaluated.
         """
         flight = self._flying.pop(future, None)
         if flight is None:
@@ -231,7 +231,7 @@ class Dispatch:
             self._submit(flight.piece, carry=True)
         elif reply.status == UNREADABLE:
             raise RuntimeError(
-                f"a worker cannot load fun, jac, hess or args: {reply.text}. Is all of it installed there?"
+                f"a worker cannot load fun, jac, hess or args: {reply.text}. Is everything installed there?"
             )
         elif reply.status == INTERRUPTED:
             raise KeyboardInterrupt
@@ -248,7 +248,7 @@ class Dispatch:
     # ---- what goes wrong
 
     def _lose(self, piece: Piece, is_to_blame: bool) -> None:
-        """The worker of a piece is gone: its points are tried again one by one, and given up when that is enough."""
+        """The worker of a piece is gone: its points are retried one by one, and given up after enough retries."""
         deaths = piece.deaths + is_to_blame
         if len(piece.rows) == 1 and deaths > self.retries:
             self._fail(piece.rows, LOST, lost(deaths))

@@ -1,4 +1,4 @@
-"""The one protocol that everything that evaluates points is used through."""
+"""The one protocol for everything that evaluates points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from allmodes.objective.workers.parcel import INSTALL, THREADS, Parcel
 
 # Exceptions by which engines say that a worker is gone, by name: importing an engine to know its types costs seconds.
-# Cancelled tasks are not among them: somebody has ended the engine, and no retry will help.
+# Cancelled tasks are not among them: the engine was shut down, and no retry will help.
 _LOSSES = frozenset({
     "BrokenExecutor", "KilledWorker", "LostWorkerError", "NodeDiedError", "OutOfMemoryError", "RayActorError",
     "WorkerCrashedError",
@@ -24,7 +24,7 @@ class Engine(Protocol):
     """Something that runs tasks elsewhere.
 
     Attributes:
-        size: how many workers there are; None if nobody knows.
+        size: how many workers there are; None if unknown.
         isolates: whether a lost worker takes exactly its own task with it, so that blame is certain.
         kills: whether one task can be ended, its worker with it.
         clock: tells the seconds in which all times are given.
@@ -46,13 +46,13 @@ class Engine(Protocol):
         """A future of function(task with the parcel in it); with `carry`, the worker may not have the parcel."""
 
     def begin(self) -> None:
-        """A new batch comes: see how many workers there are."""
+        """A new batch is coming: check how many workers there are."""
 
     def tend(self) -> None:
-        """Called again and again while there are tasks: look after them, if nobody else does."""
+        """Called repeatedly while there are tasks, for engines that need to be driven."""
 
     def began(self, future: Any) -> float | None:
-        """When a task began; None if it has not, or nobody knows."""
+        """When a task began; None if it has not, or if unknown."""
 
     def done(self, future: Any, error: BaseException | None) -> bool:
         """Take note that a task has ended; whether it is to blame if it was lost."""
@@ -61,13 +61,13 @@ class Engine(Protocol):
         """End the worker that runs a task."""
 
     def alive(self) -> int | None:
-        """How many workers are there now; None if nobody knows."""
+        """How many workers there are now; None if unknown."""
 
     def abandon(self, futures: list[Any]) -> None:
         """Give up tasks."""
 
     def abort(self) -> None:
-        """Something ended a batch: let no process of ours live on."""
+        """A batch was ended early: leave no process of ours running."""
 
     def close(self) -> None:
         """Give back what was opened."""
@@ -79,7 +79,7 @@ def is_loss(error: BaseException) -> bool:
 
 
 def explain(error: BaseException) -> None:
-    """Add to an engine's exception what may be behind it."""
+    """Add the likely cause to an engine's exception."""
     if isinstance(error, BrokenExecutor):
         error.add_note(
             "a worker process ended: fun may have crashed it or run out of memory, or a script without "

@@ -13,16 +13,16 @@ from allmodes.objective.workers.engine import LostWorkerError, explain
 from allmodes.objective.workers.parcel import Parcel
 
 _AHEAD = 2  # tasks sent for each worker: one at work, one waiting next to it
-_LOOK = 1.0  # seconds between two counts of the workers: to ask a cluster takes milliseconds
-_WITHOUT_END = 2**31  # tasks that an engine takes of which nobody knows how many workers it has
+_LOOK = 1.0  # seconds between two counts of the workers: asking a cluster takes milliseconds
+_WITHOUT_END = 2**31  # tasks for an engine whose number of workers is unknown
 
 
 class Foreign:
     """Anything with a method submit that returns a future.
 
     Args:
-        send: of a function and its argument, returns a future.
-        count: how many workers there are now; None if nobody knows.
+        send: takes a function and its argument, returns a future.
+        count: how many workers there are now; None if unknown.
     """
 
     isolates = False
@@ -58,7 +58,7 @@ class Foreign:
         if not hasattr(future, "add_done_callback"):
             raise TypeError(
                 f"workers.submit returned {future!r} ({type(future).__name__}), which has no add_done_callback; "
-                "wanted a future as those of concurrent.futures."
+                "wanted a future like those of concurrent.futures."
             )
         self._flying += 1
         return future
@@ -92,7 +92,7 @@ class Foreign:
 class Pooled(Foreign):
     """Something like multiprocessing.Pool, with apply_async.
 
-    Such a pool replaces a process that died but never answers for its task: deaths are looked for.
+    Such a pool replaces a process that died but never answers for its task: deaths are detected here.
     """
 
     def __init__(self, pool: Any, count: Callable[[], int | None]) -> None:
@@ -112,7 +112,7 @@ class Pooled(Foreign):
         return future
 
     def tend(self) -> None:
-        """If a process has died, no task that was under way is certain to be answered."""
+        """If a process has died, no task in flight is certain to be answered."""
         dead = [process for process in self._seen if getattr(process, "exitcode", None) not in (None, 0)]
         has_lost = any(process not in self._buried for process in dead)  # a death counts once: replacing takes a while
         self._seen, self._buried = list(getattr(self._pool, "_pool", ())), dead

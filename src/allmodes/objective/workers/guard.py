@@ -1,4 +1,4 @@
-"""What a worker process of ours sees to: it leaves when its parent is gone, and leaves Ctrl-C to the parent."""
+"""Duties of our worker processes: leave when the parent is gone, and leave Ctrl-C to the parent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-_LOOK = 0.5  # seconds between two looks at who the parent is
+_LOOK = 0.5  # seconds between two checks of who the parent is
 _ORPHANED = 70  # exit status of a worker whose parent has died
 
 
@@ -22,7 +22,7 @@ def guard(parent: int) -> None:
 
 
 def _watch(parent: int) -> None:
-    """End this process when it has become somebody else's: a killed parent cannot say goodbye."""
+    """End this process when its parent has changed: a killed parent cannot say goodbye."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
     _end_descendants(os.getpid())

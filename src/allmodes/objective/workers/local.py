@@ -1,7 +1,7 @@
-"""Worker processes on this machine: by loky if joblib is there, otherwise the standard library's.
+"""Worker processes on this machine: by loky if joblib is installed, otherwise the standard library's.
 
-Every worker is a pool of one. So when a process dies it is known which task it died of, and no other one is touched;
-and a process that takes too long can be ended alone.
+Every worker is a pool of one. So when a process dies it is known which task killed it, no other task is affected, and a
+process that takes too long can be ended alone.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from allmodes.objective.workers.parcel import Parcel
 from allmodes.objective.workers.task import hold
 
 _IDLE = 60.0  # seconds after which idle processes leave; a search within that time starts at once
-_STARTS = 3  # processes in a row that die before their first task: then it is not the task's fault
+_STARTS = 3  # processes in a row that die before their first task: the task is not to blame
 
 _spare: list[Any] = []  # executors of ended searches, with warm processes
-_inherited: list[Any] = []  # a forked process's copies: of no use there, and not to be closed by it
+_inherited: list[Any] = []  # copies in a forked process are useless, and not its to close
 _lock = threading.Lock()
 
 
@@ -44,7 +44,7 @@ class Processes:
 
     def submit(self, function: Any, parcel: Parcel, task: Any, carry: bool) -> Any:
         if self._is_closed:
-            raise RuntimeError("the workers were given back (shutdown); make a new evaluator.")
+            raise RuntimeError("the workers were shut down; make a new evaluator.")
         busy = set(map(id, self._running.values()))
         free = [slot for slot in self._slots if id(slot) not in busy]
         slot = next((slot for slot in free if slot.is_warm(parcel)), free[0])
@@ -83,7 +83,7 @@ class Processes:
             slot.kill()
 
     def close(self) -> None:
-        """Busy processes are ended, the others kept for the next search for a while."""
+        """Busy processes are ended, the others kept for a while for the next search."""
         self._is_closed = True
         self.abandon(list(self._running))
         for slot in self._slots:
@@ -183,7 +183,7 @@ def _end(executor: Any) -> None:
 
 
 def _kill_with_descendants(process: Any) -> None:
-    """By loky, if it is there: programs that the user's function has started end as well."""
+    """By loky, if installed: programs that the user's function has started end as well."""
     try:
         from joblib.externals.loky.backend.utils import kill_process_tree
     except ImportError:

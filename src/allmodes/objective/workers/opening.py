@@ -22,7 +22,7 @@ _WANTED = (
 
 
 def open_engine(workers: Any, timeout: float | None = None) -> Engine | None:
-    """The engine of what the user passed as workers; None for this process alone."""
+    """The engine for what the user passed as workers; None for this process alone."""
     if isinstance(workers, (Processes, Foreign)):
         return workers
     if is_count(workers):
@@ -37,7 +37,7 @@ def open_engine(workers: Any, timeout: float | None = None) -> Engine | None:
     return _foreign(workers)
 
 
-_NO_LIMIT = "a call in {} cannot be ended. Use processes, workers=2 or more or -1, or leave timeout out."
+_NO_LIMIT = "a call in {} cannot be ended. Use processes (workers=-1, or 2 or more), or leave timeout out."
 
 
 def _foreign(workers: Any) -> Engine:
@@ -72,7 +72,7 @@ def count(workers: int) -> int:
 
 
 def known_size(pool: Any) -> int | None:
-    """How many workers an executor or pool has, if it can be seen."""
+    """How many workers an executor or pool has, if it says so."""
     client = getattr(pool, "_client", None)  # of dask's get_executor()
     if client is not None and hasattr(client, "nthreads"):
         return sum(client.nthreads().values())

@@ -1,4 +1,4 @@
-"""How many points go out in one chunk: as few as keep the cost of a message small beside the work in it."""
+"""How many points go into one chunk: just enough to make the cost of a message small beside the work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Pace:
             self.per_message = _mean(cost if self.per_message is None else self.per_message, cost, _NEWEST_MESSAGE)
 
     def sizes(self, N: int, workers: int | None, needs: Needs) -> list[int]:
-        """The sizes of the chunks of N points: all workers have equally much to do.
+        """The sizes of the chunks of N points, so that all workers have the same amount to do.
 
         >>> pace = Pace()
         >>> pace.note(frozenset(), points=1, seconds=0.01, turnaround=0.011)

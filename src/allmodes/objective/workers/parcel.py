@@ -21,7 +21,7 @@ THREADS = "or pass workers=concurrent.futures.ThreadPoolExecutor(n)"
 
 
 class MissingError(Exception):
-    """A worker was called for a parcel that has not reached it."""
+    """A worker was asked for a parcel that has not reached it."""
 
 
 class UnreadableError(Exception):
@@ -136,7 +136,7 @@ def arrived(name: str, data: bytes | None) -> Arrived | Absent:
 
 
 def pickler() -> Callable[[Any], bytes]:
-    """The most able function that pickles: one that takes lambdas and closures, if it is installed."""
+    """The most capable pickling function installed: ideally one that takes lambdas and closures."""
     for name in _PICKLERS:
         try:
             return importlib.import_module(name).dumps

@@ -28,7 +28,7 @@ class Pool:
 
 
 def open_pool(workers: Any, payload: Any) -> Pool | None:
-    """The pool of what the user passed as workers; None for this process alone.
+    """The pool for what the user passed as workers; None for this process alone.
 
     Args:
         workers: 1, a number of processes, -1 for one per core, a function like map, or an object with a method map.
@@ -48,7 +48,7 @@ def open_pool(workers: Any, payload: Any) -> Pool | None:
 
 
 def _processes(n: int, payload: Any) -> Pool:
-    """Worker processes: by loky, which can send any function, if joblib is there; otherwise the standard library's."""
+    """Worker processes: by loky, which can send any function, if installed; otherwise the standard library's."""
     Parcel(payload).data  # noqa: B018  (an error here says what cannot be sent)
     try:
         from joblib.externals.loky import get_reusable_executor

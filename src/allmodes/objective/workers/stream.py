@@ -15,7 +15,7 @@ from allmodes.objective.workers.engine import Engine
 from allmodes.objective.workers.pace import Pace
 from allmodes.objective.workers.parcel import Parcel
 
-_TICK = 0.2  # seconds between two looks at time limits and at who is still there
+_TICK = 0.2  # seconds between two checks of time limits and of which workers remain
 _PATIENCE = 30.0  # seconds without an answer and without a worker, then it is an error; clusters replace workers faster
 _PATIENCE_AT_FIRST = 600.0  # the same before the first answer of all: clusters take their time to start
 
@@ -37,14 +37,14 @@ class Halted(Exception):  # noqa: N818 (it is no error of this program)
 
 
 class Stream:
-    """All batches under way through an engine.
+    """All batches in flight through an engine.
 
     Args:
         engine: where to.
         stop, timeout, retries: as for `Dispatch`.
 
     Attributes:
-        left: after an exception, what had come and was not yet returned.
+        left: after an exception, results that had come and were not yet returned.
     """
 
     def __init__(self, engine: Engine, *, stop: bool, timeout: float | None, retries: int) -> None:
@@ -65,9 +65,9 @@ class Stream:
         )  # fmt: skip
 
     def wait(self) -> list[Came]:
-        """What has come since; waits until there is something.
+        """Results that have come since the last call; waits until there are some.
 
-        On an exception tasks are given up and `left` is kept. `Halted` is raised when all that comes before is there.
+        On an exception tasks are given up and `left` is kept. `Halted` is raised once everything before it has come.
         """
         try:
             while self._open and not self.left:
@@ -91,7 +91,7 @@ class Stream:
             raise Halted(number, *oldest.halt)
 
     def withdraw(self) -> None:
-        """Send nothing more; what is under way may still come."""
+        """Send nothing more; what is in flight may still come."""
         for dispatch in self._open.values():
             dispatch.withdraw()
         self._sort()
@@ -108,7 +108,7 @@ class Stream:
         self.engine.abort()
 
     def _send(self) -> None:
-        """The oldest first; where a lost worker takes other tasks with it, suspects fly when nothing else does."""
+        """The oldest first; where a lost worker takes other tasks with it, suspects are sent alone."""
         suspected = (d for d in self._open.values() if d.has_only_suspects and not self.engine.isolates)
         alone = next(suspected, None)
         if alone is None:
@@ -129,7 +129,7 @@ class Stream:
             return
 
     def _sort(self) -> None:
-        """Note what has come; batches that are complete are over, those that failed wait for their elders."""
+        """Note what has come; complete batches are over, those that failed wait for earlier ones."""
         for number, dispatch in list(self._open.items()):
             self.left += [Came(number, rows, batch) for rows, batch in dispatch.drain()]
             if not dispatch.is_open:
@@ -138,8 +138,8 @@ class Stream:
                     del self._open[number]
 
     def _look_for_workers(self) -> None:
-        """Do not wait for nobody."""
+        """Do not wait for workers that do not exist."""
         knows = any(self._pace.knows(dispatch.needs) for dispatch in self._open.values())
         patience = _PATIENCE if knows else _PATIENCE_AT_FIRST
         if self.engine.clock() - self._traffic.last_event > patience and self.engine.alive() == 0:
-            raise RuntimeError(f"no worker is there, and none has come for {patience:g} s; start workers and try again")
+            raise RuntimeError(f"there have been no workers for {patience:g} s; start workers and try again")

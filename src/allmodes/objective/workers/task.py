@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class Reply(NamedTuple):
-    """What a worker answers: a batch if it is DONE, otherwise a word on why not; seconds spent on the points."""
+    """A worker's answer: a batch if it is DONE, otherwise the reason why not; seconds spent on the points."""
 
     status: str
     batch: Batch | None = None
@@ -40,9 +40,9 @@ class Task(NamedTuple):
         points: (n, D).
         needs: derivatives wanted.
         stop: whether to stop at the first exception.
-        limit: seconds for each point, to be enforced by the worker itself in a child process; None if somebody else
-            sees to it, or for none.
-        retries: how often a point is tried again whose child process died.
+        limit: seconds for each point, enforced by the worker itself in a child process; None if there is no limit or
+            the engine enforces it.
+        retries: how often to retry a point whose child process died.
     """
 
     parcel: Any

@@ -21,7 +21,7 @@ _MOST_NUMBERS = 100_000  # of all covariances, or of all paths: more would weigh
 _PAIRS = 10  # of coordinates whose contours are drawn: all of them up to five dimensions
 _GRID = 41  # points along each side of a slice ...
 _FINE_GRID = 81  # ... and of the only one, in two dimensions
-_SECONDS = 20.0  # for all values on planes together: the page is waited for
+_SECONDS = 20.0  # for all values on planes together: somebody is waiting for the page
 _CURVE = 401  # points of a function of one coordinate
 _DIGITS = 8  # more than a plot can show
 _GRID_DIGITS = 5
@@ -77,7 +77,7 @@ def _covariances(result: Result) -> list[Any]:
 
 
 def _paths(result: Result) -> list[Any]:
-    """Where launches went or, if it was annealed, the means of components: a list of points each."""
+    """Where local searches went or, if it was annealed, the means of components: a list of points each."""
     if result.trace is not None:
         runs = [np.stack([result.trace.means[i] for i in frames]) for frames in result.trace.runs]
         paths = [means[:, k] for means in runs for k in range(means.shape[1])]
@@ -129,7 +129,7 @@ def _timed(fun: Callable[..., Any], end: float) -> Callable[..., Any]:
 def _cut(
     result: Result, fun: Callable[..., Any] | Objective, chosen: tuple[int, ...], window: Floats, size: int
 ) -> slices.Slice | None:
-    """The function on a grid; nothing if it fails everywhere, because a picture is no reason to lose the page."""
+    """The function on a grid; nothing if it fails everywhere, because a plot is no reason to lose the page."""
     sides = [np.linspace(window[i, 0], window[i, 1], size) for i in chosen]
     try:
         with np.errstate(all="ignore"):

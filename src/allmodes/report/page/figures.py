@@ -14,7 +14,7 @@ _PAIRED = 4  # coordinates that are drawn against each other, at most
 
 
 class Figure(NamedTuple):
-    """A plot: its key in the script, its heading, what one sees who cannot see it, and how to read it."""
+    """A plot: its key in the script, its heading, its text alternative, and how to read it."""
 
     key: str
     heading: str
@@ -61,8 +61,8 @@ def _slice(result: Result, data: dict[str, Any]) -> Figure:
     if data["covariances"]:
         parts.append("Ellipses: two standard deviations of the mixture at the temperature of the weights.")
     if data["paths"]:
-        whose = "launches" if result.trace is None else "annealed components"
-        parts.append(f"Thin lines: ways of {whose}.")
+        whose = "local searches" if result.trace is None else "annealed components"
+        parts.append(f"Thin lines: paths of {whose}.")
     if data["slices"]:
         through = "" if len(result.x) == 2 else " on the plane through the best point"
         parts.append(f"The greyer, the worse the function{through}.")

@@ -122,7 +122,7 @@ def table(result: Result) -> Table:
         Column("weight", f"Share at temperature {number(result.temperature, 3)}"),
         Column("flatness", "The larger, the wider"),
         *([Column("gradient", "Length of the gradient")] if has_gradients else []),
-        Column("hits", "Launches that ended here"),
+        Column("hits", "Local searches that ended here"),
         Column("found at", "Evaluations made by then"),
         *(Column(_cut(name), f"Coordinate {name}", "coordinate") for name in names),
     ]
@@ -189,7 +189,7 @@ def _duration(seconds: float) -> str:
 
 def _completeness(result: Result) -> str:
     if not result.modes:
-        return "No mode was found, so that nothing can be said."
+        return "No mode was found, so nothing can be said."
     said = str(result.coverage)
     return f"{said[0].upper()}{said[1:]}."
 
@@ -199,7 +199,7 @@ def _advice(result: Result) -> list[str]:
     said = [result.status.advice] if result.status.advice else []
     covered, kinds = result.coverage, [mode.kind for mode in result.modes]
     is_done = result.status in (Status.ENOUGH_MODES, Status.STOPPED)
-    if result.modes and covered.launches and covered.upper > _LEAVES_OPEN and not is_done:
+    if result.modes and covered.searches and covered.upper > _LEAVES_OPEN and not is_done:
         way = 'a larger options={"patience": ...}' if result.status == Status.NOTHING_NEW else "a larger maxfev"
         said.append(f"To find more modes, or to be surer that there are none, search longer: {way}.")
     for kind, meaning in _KINDS.items():

@@ -91,7 +91,7 @@ class Scheduler(Strategy):
         if not self.turn:
             for name in self.turns.recruits(self.members):
                 self.members[name] = Population(self.context) if name == POPULATION else Annealing(self.context)
-            self.turn = self.turns.choose(self.members)
+            self.turn = self.turns.choose(self.members, bool(self._enough))
         return self.turn
 
     # ---- asking
@@ -254,12 +254,17 @@ class Scheduler(Strategy):
         return "; ".join(part for part in parts if part)
 
     @property
+    def _enough(self) -> str:
+        """Why local searches are enough; empty while they are not."""
+        return self.stopping.ending(self.context, self.multistart.counts, self.local.numbers)
+
+    @property
     def ending(self) -> str:
         endings = {name: member.ending for name, member in self.members.items()}
         if self.multistart.is_passive:
             is_busy = len(self.local) or len(self.verifier) or self.multistart.given
             return "" if is_busy else next((why for why in endings.values()), "")
-        enough = self.stopping.ending(self.context, self.multistart.counts, self.local.numbers)
+        enough = self._enough
         if self.context.is_global and self.is_exhaustive and endings:  # the user's budget is there to be used
             return "; ".join([enough, *endings.values()]) if enough and all(endings.values()) else ""
         if self.local.count(POLISH):

@@ -55,16 +55,16 @@ class Turns:
         is_wanted = {POPULATION: self.is_rough, ANNEALING: self.context.is_global and self.is_rugged}
         return [name for name in absent if is_wanted[name]]
 
-    def choose(self, members: Mapping[str, Searcher]) -> str:
-        """Whose turn it is, among local searches and the members that have something left to try."""
+    def choose(self, members: Mapping[str, Searcher], has_enough: bool = False) -> str:
+        """Whose turn it is, among local searches, unless there were enough, and members with something left to try."""
         going = [name for name, member in members.items() if not member.ending]
         if self.multistart.is_passive:
             return going[0] if going else LOCAL
         if not going or self.multistart.counts.searches < TUNING.few:
             return LOCAL
-        spent = self.bandit.spent
+        spent, among = self.bandit.spent, going if has_enough else [LOCAL, *going]
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
             return ANNEALING  # as much as local searches had: what these found says little about broad funnels
         if self.is_rough:  # what local searches found says little about what is left: turns are even
-            return min([LOCAL, *going], key=lambda name: spent.get(name, 0))
-        return self.bandit.best([LOCAL, *going])
+            return min(among, key=lambda name: spent.get(name, 0))
+        return self.bandit.best(among)

@@ -1,4 +1,4 @@
-"""Which of several places of a noisy function are on one hill: values between them are compared, with their errors."""
+"""Which places of a noisy function are on one hill: values halfway between them are compared, with their errors."""
 
 from __future__ import annotations
 
@@ -8,72 +8,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
+from allmodes.search.context import Context
 from allmodes.search.searchers.noisy.tuning import TUNING
 from allmodes.search.verify.parabola import deviation
-from allmodes.search.verify.same_mode import Relation, compare_noisy, points_between
+from allmodes.search.verify.same_mode import Relation, compare, compare_noisy, points_between
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_MIDDLE = slice(1, 4)  # of the points between: the ones nearest to the ends hardly fall
-_BETWEEN = 3
+_HALFWAY = 2  # number among the points between
 
 
 @stored
 @dataclass
-class Pairs:
-    """Places, each paired with the better ones nearest to it, and what is known of the ways between.
+class Sorting:
+    """Evaluates modes and the points halfway to the nearest better one, again and again.
+
+    Two are one unless the value falls between them; of those that are one the better is kept.
+
+    Args:
+        context: its archive has the modes.
+        is_final: whether they are evaluated until it is sure. Else once: a fall that may be luck keeps two apart.
 
     Attributes:
-        points: (R, d), the places and then three points between those of each pair.
-        pairs: (P, 2), numbers of the places.
-        counts, means, squares: of the values at each point, (R,): how many, their mean, their squared deviations.
-        relations: (P,), what is known of each pair.
+        rivals: (J,), the nearest better mode of each; the best has itself.
+        points: (2 J, d), the modes, and then the points halfway to their rivals.
+        counts, means, squares: of the values at each point, (2 J,): how many, their mean, their squared deviations.
+        relations: (J,), of each mode and its rival.
+        asked: numbers of the points last asked for.
     """
 
-    points: Array
-    pairs: Indices
+    context: Context
+    is_final: bool
+    rivals: Indices = field(init=False)
+    points: Array = field(init=False)
     counts: Array = field(init=False)
     means: Array = field(init=False)
     squares: Array = field(init=False)
     relations: Indices = field(init=False)
+    asked: Indices = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def __post_init__(self) -> None:
-        self.counts, self.means, self.squares = (np.zeros(len(self.points)) for _ in range(3))
-        self.relations = np.full(len(self.pairs), int(Relation.UNDECIDED))
+        box, archive = self.context.box, self.context.archive
+        J, places = len(archive), archive.means
+        self.rivals = nearest_better(box, places, archive.values)
+        self.points = np.concatenate([places, points_between(box, places, places[self.rivals])[:, _HALFWAY]])
+        self.counts, self.means, self.squares = np.zeros((3, 2 * J))
+        self.relations = np.where(self.rivals == np.arange(J), int(Relation.TWO), int(Relation.UNDECIDED))
 
-    @staticmethod
-    def of(box: Box, places: Array, values: Array) -> Pairs:
-        """Places (J, d) and what their values (J,) seem to be."""
-        pairs = nearest_better(box, places, values, TUNING.rivals)
-        worse, better = places[pairs.T]
-        between = points_between(box, worse, better)[:, _MIDDLE].reshape(-1, box.d)
-        return Pairs(np.concatenate([places, between]), pairs)
+    def ask(self) -> Array:
+        """Points of pairs that are not told apart yet, each a few times."""
+        J, context = len(self.rivals), self.context
+        pairs = np.flatnonzero(self.relations == Relation.UNDECIDED)
+        self.asked = np.unique(np.concatenate([pairs, self.rivals[pairs], J + pairs]))
+        times = min(TUNING.repeats, (context.left - TUNING.confirmations * J) // max(1, len(self.asked)))
+        if times > 1 and len(self.asked):
+            return np.repeat(self.points[self.asked], times, axis=0)
+        if self.counts.any():
+            self._finish()
+        return np.zeros((0, context.box.d))
 
-    @property
-    def num_places(self) -> int:
-        return len(self.points) - _BETWEEN * len(self.pairs)
-
-    def _between(self, pair: int) -> Indices:
-        return self.num_places + _BETWEEN * pair + np.arange(_BETWEEN)
-
-    @property
-    def undecided(self) -> list[int]:
-        """Numbers of the pairs that more values are wanted for."""
-        return np.flatnonzero(self.relations == Relation.UNDECIDED).tolist()
-
-    @property
-    def rows(self) -> Indices:
-        """Numbers of the points at which more values are wanted."""
-        is_wanted = np.zeros(len(self.points), bool)
-        for pair in self.undecided:
-            is_wanted[self.pairs[pair]] = is_wanted[self._between(pair)] = True
-        return np.flatnonzero(is_wanted)
-
-    def tell(self, rows: Indices, values: Array, noise: float) -> None:
-        """More values (n, repeats) at some points; failures are left out."""
-        for row, told in zip(rows, values, strict=True):
+    def tell(self, values: Array) -> None:
+        """Values at the points last asked for; failures are left out."""
+        for row, told in zip(self.asked, values.reshape(len(self.asked), -1), strict=True):
             fine = told[np.isfinite(told)]
             if len(fine):
                 n, m, mean = self.counts[row], len(fine), float(fine.mean())
@@ -81,38 +79,56 @@ class Pairs:
                 self.squares[row] += float(((fine - mean) ** 2).sum()) + apart**2 * n * m / (n + m)
                 self.means[row] += apart * m / (n + m)
                 self.counts[row] += m
-        for pair in self.undecided:
-            self.relations[pair] = self._compare(pair, noise)
+        for j in np.flatnonzero(self.relations == Relation.UNDECIDED).tolist():
+            self.relations[j] = self._compare(j)
 
-    def _compare(self, pair: int, noise: float) -> Relation:
-        ends, between = self.pairs[pair], self._between(pair)
-        rows = np.append(ends, between)
+    def _compare(self, j: int) -> Relation:
+        ends, halfway = np.array([j, self.rivals[j]]), len(self.rivals) + j
+        rows = np.append(ends, halfway)
         if (self.counts[ends] == 0).any():
             return Relation.ONE  # a place that cannot be evaluated
-        if (self.counts[between] == 0).any():
+        if self.counts[halfway] == 0:
             return Relation.TWO  # there is no way through
         pooled = float(np.sqrt(self.squares[rows].sum() / max(1.0, self.counts[rows].sum() - len(rows))))
-        sigma = deviation(pooled, noise)
-        counts = self.counts if sigma == pooled else np.ones(len(self.counts))  # the same value again says nothing new
+        sigma = deviation(pooled, self.context.noise)
         lower = ends[self.means[ends].argmin()]
-        errors = sigma * np.sqrt(1.0 / counts[between] + 1.0 / counts[lower])
-        seen, is_rising = self.counts[rows].min(), bool((self.means[between] > self.means[lower]).all())
-        is_enough = seen >= TUNING.confirmations or (seen >= 2 * TUNING.repeats and is_rising)
-        return compare_noisy(float(self.means[lower]), self.means[between], errors, is_enough)
+        counts = self.counts if sigma == pooled else np.ones(len(self.counts))  # the same value again says nothing new
+        between, error = self.means[[halfway]], sigma * np.sqrt(1.0 / counts[[halfway]] + 1.0 / counts[lower])
+        if not self.is_final:
+            return Relation(int(compare(self.means[lower], between, error[0])))
+        return compare_noisy(self.means[lower], between, error, self.counts[rows].min() >= TUNING.confirmations)
 
+    @property
     def groups(self) -> Indices:
-        """For every place the number of its hill, (J,). Undecided pairs are on one, if they were evaluated at all."""
-        group = np.arange(self.num_places)
-        for (a, b), relation in zip(self.pairs, self.relations, strict=True):
-            if relation == Relation.ONE or (relation == Relation.UNDECIDED and self.counts[a] > 0):
-                group[group == group[a]] = group[b]
+        """For every mode the number of its hill, (J,). Modes that were not told apart are on one."""
+        group = np.arange(len(self.rivals))
+        for j in np.flatnonzero(self.relations != Relation.TWO):
+            group[group == group[j]] = group[self.rivals[j]]
         return group
 
+    def _finish(self) -> None:
+        """On every hill the best mode is kept, or one that is verified and not surely worse."""
+        archive, n = self.context.archive, len(self.rivals)
+        groups, is_seen = self.groups, self.counts[:n] > 0
+        values = np.where(is_seen, self.means[:n], archive.values)
+        errors = self.context.noise / np.sqrt(np.maximum(self.counts[:n], 1.0))
+        is_verified = np.array([record.kind != "unverified" for record in archive.records], bool)
+        kept = np.zeros(n, bool)
+        for group in np.unique(groups):
+            members = np.flatnonzero(groups == group)
+            best = members[values[members].argmax()]
+            slack = TUNING.sure * np.hypot(errors[members], errors[best])
+            equal = members[is_verified[members] & (values[members] >= values[best] - slack)]
+            kept[equal[values[equal].argmax()] if len(equal) else best] = True
+        for j in np.flatnonzero(is_seen).tolist():
+            archive.revalue(j, float(values[j]))
+        archive.keep(kept)
 
-def nearest_better(box: Box, places: Array, values: Array, most: int) -> Indices:
-    """Pairs (P, 2) of every place and the nearest ones, this many at most, that are better; the best places first."""
-    order, pairs = np.argsort(-values, kind="stable"), []
+
+def nearest_better(box: Box, places: Array, values: Array) -> Indices:
+    """For every place the number of the nearest one that is better, (J,); the best has itself."""
+    order = np.argsort(-values, kind="stable")
+    rivals = np.arange(len(places))
     for rank, j in enumerate(order[1:], 1):
-        squared = (box.difference(places[order[:rank]], places[j]) ** 2).sum(axis=1)
-        pairs += [(j, order[i]) for i in np.argsort(squared, kind="stable")[:most]]
-    return np.array(pairs, np.intp).reshape(-1, 2)
+        rivals[j] = order[(box.difference(places[order[:rank]], places[j]) ** 2).sum(axis=1).argmin()]
+    return rivals

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
+from allmodes.search.geometry import clip, is_held
 from allmodes.search.searchers.noisy.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
@@ -22,8 +23,7 @@ class Fit(NamedTuple):
         value, error: and its standard error.
         gradient, hessian: (d,) and (d, d).
         factor: (d, d), of the covariance of the points; the errors are in coordinates in which that is 1.
-        slope_error, curvature_error: of a first and of a second derivative, the largest; infinite where there were too
-            few points for a parabola.
+        slope_error, curvature_error: of a first and of a second derivative, the largest.
         is_poor: whether the function differs from a parabola by more than luck.
     """
 
@@ -36,16 +36,19 @@ class Fit(NamedTuple):
     curvature_error: float
     is_poor: bool
 
+    @property
+    def least(self) -> float:
+        """The smallest curvature that is not luck."""
+        return TUNING.sure * self.curvature_error
+
 
 class Peak(NamedTuple):
     """Where a parabola says that its maximum in the box is.
 
     Attributes:
-        point: (d,).
-        rise: of the value on the way there.
-        step: length of the way, in standard deviations of the points of the fit.
-        gradient: at the point.
-        active: (d,), which bounds hold it there.
+        point, rise: (d,), and how much higher the function is there.
+        step: length of the way there, in standard deviations of the points of the fit.
+        gradient, active: at the point, and which bounds hold it there, (d,).
         is_sure: whether the curvature is surely negative in all directions that no bound holds.
         ascent: how surely the function rises in a direction without a maximum: the slope in standard errors.
     """
@@ -59,63 +62,51 @@ class Peak(NamedTuple):
     ascent: float
 
 
-# ---- where to evaluate
-
-
 def num_coefficients(d: int) -> int:
     """Of a parabola."""
     return 1 + d + d * (d + 1) // 2
 
 
+# ---- where to evaluate
+
+
 def first_factor(hessian: Array, noise: float, narrowest: float) -> Array:
-    """A factor (d, d) of the covariance of points to fit a parabola to, by a guess of its Hessian.
+    """A factor (d, d) of the covariance of points to fit a parabola to, by a component's guess of its Hessian.
 
-    The function falls by a few times the noise within such points.
+    Noisy components shrink for no reason: the curvature is taken to be less.
     """
-    eigenvalues, vectors = np.linalg.eigh(-hessian)
-    widths = np.sqrt(2.0 * TUNING.fall * noise / np.maximum(eigenvalues, TINY))
-    return _limited(vectors * (TUNING.first_wider * np.clip(widths, narrowest, TUNING.widest)), narrowest)
+    return _adapted(np.eye(len(hessian)), hessian / TUNING.wider**2, TINY, noise, np.inf, narrowest)
 
 
-def next_factor(fit: Fit, noise: float, was_poor: bool, narrowest: float) -> Array:
-    """The next factor: as the curvature says where that is sure, wider where it is not, narrower if the fit is poor.
-
-    Only a little wider if it was poor before.
-    """
-    if fit.is_poor:
-        return _limited(fit.factor * TUNING.wider**-0.5, narrowest)
-    curvatures, axes = np.linalg.eigh(fit.factor.T @ fit.hessian @ fit.factor)
-    is_sure = curvatures < -TUNING.sure * fit.curvature_error
-    most = TUNING.wider ** (1.0 / 3.0) if was_poor else TUNING.wider
-    wanted = np.sqrt(2.0 * TUNING.fall * noise / np.where(is_sure, -curvatures, np.inf))
-    return _limited(fit.factor @ (axes * np.where(is_sure, np.minimum(wanted, most), most)), narrowest)
+def next_factor(fit: Fit, noise: float, narrowest: float) -> Array:
+    """The next factor: as the curvature says where that is sure, wider where it is not; narrower if the fit is poor."""
+    most = TUNING.wider**-0.5 if fit.is_poor else TUNING.wider
+    return _adapted(fit.factor, fit.hessian, fit.least, noise, most, narrowest)
 
 
-def _limited(factor: Array, narrowest: float) -> Array:
-    """The same with widths along its axes within limits."""
-    axes, widths, _ = np.linalg.svd(factor)
-    return np.asarray(axes * np.clip(widths, narrowest, TUNING.widest_unsure))
+def _adapted(factor: Array, hessian: Array, least: float, noise: float, most: float, narrowest: float) -> Array:
+    """A factor within which the function falls by a few times the noise, at most so much wider than the one before."""
+    curvatures, axes = np.linalg.eigh(factor.T @ hessian @ factor)
+    ratios = np.sqrt(2.0 * TUNING.fall * noise / np.maximum(-curvatures, max(least, TINY)))
+    vectors, widths, _ = np.linalg.svd(factor @ (axes * np.minimum(ratios, most)))
+    return np.asarray(vectors * np.clip(widths, narrowest, TUNING.widest))
 
 
 # ---- the fit
 
 
-def fit_parabola(steps: Array, values: Array, noise: float, factor: Array | None = None) -> Fit | None:
+def fit_parabola(steps: Array, values: Array, noise: float, factor: Array) -> Fit | None:
     """A parabola through values (n,) at steps (n, d) from its centre, some of which are repeated.
 
-    With too few points for that it is their mean; None without any. `factor` is how they were drawn.
+    None if they are too few. `factor` is how the steps were drawn.
     """
     n, d = steps.shape
-    if not n:
-        return None
-    if factor is None:
-        factor = np.diag(np.maximum(np.abs(steps).max(axis=0), TINY))
     p = num_coefficients(d)
     if n < 2 * p:
-        error, zeros = noise / math.sqrt(n), np.zeros((d, d))
-        return Fit(float(values.mean()), error, zeros[0], zeros, factor, np.inf, np.inf, False)
+        return None
     i, j = np.triu_indices(d)
-    u = np.linalg.solve(factor, steps.T).T
+    inverse = np.linalg.inv(factor)
+    u = steps @ inverse.T
     design = np.concatenate([np.ones((n, 1)), u, u[:, i] * u[:, j]], axis=1)
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     residual = values - design @ coefficients
@@ -123,7 +114,6 @@ def fit_parabola(steps: Array, values: Array, noise: float, factor: Array | None
     errors = math.sqrt(total / (n - p)) * np.sqrt(np.diag(np.linalg.pinv(design.T @ design)))
     H = np.zeros((d, d))
     H[i, j] = coefficients[1 + d :]
-    inverse = np.linalg.inv(factor)
     return Fit(
         float(coefficients[0]), float(errors[0]), inverse.T @ coefficients[1 : 1 + d], inverse.T @ (H + H.T) @ inverse,
         factor, float(errors[1 : 1 + d].max()), 2.0 * float(errors[1 + d :].max()),
@@ -141,11 +131,11 @@ def _is_poor(steps: Array, values: Array, total: float, p: int, noise: float) ->
         return False
     sigma = deviation(math.sqrt(pure / (n - m)), noise)
     ratio = (total - pure) / (m - p) / max(sigma**2, TINY)
-    return ratio > 1.0 + TUNING.misfit * math.sqrt(2.0 / (m - p) + 2.0 / (n - m))
+    return ratio > 1.0 + TUNING.sure * math.sqrt(2.0 / (m - p) + 2.0 / (n - m))
 
 
 def deviation(pooled: float, noise: float) -> float:
-    """Standard deviation of a value by repeats, or what is known of it where repeats are all the same."""
+    """Standard deviation of a value by repeats; what is known of it where these are alike: it is rough, not random."""
     return noise if pooled < TUNING.alike * noise else pooled
 
 
@@ -153,30 +143,20 @@ def deviation(pooled: float, noise: float) -> float:
 
 
 def find_peak(fit: Fit, centre: Array, box: Box) -> Peak:
-    """The maximum in the box of a parabola around a centre (d,), as far as it is trusted."""
-    d = len(centre)
-    if not np.isfinite(fit.curvature_error):  # a mean is no parabola
-        return Peak(centre, 0.0, 0.0, np.zeros(d), np.zeros(d, bool), False, 0.0)
+    """The maximum in the box of a parabola around a centre (d,), as far as it is trusted.
+
+    Coordinates that meet a bound on the way stop there; the others go on in the next fit.
+    """
     g, H = fit.gradient, fit.hessian
-    low, high = box.lower_unit - centre, box.upper_unit - centre
-    held = ((low >= 0.0) & (g < 0.0)) | ((high <= 0.0) & (g > 0.0))
-    step, ascent = np.zeros(d), 0.0
-    for _ in range(d):  # every turn holds another coordinate, at least
-        free = np.flatnonzero(~held)
-        if not len(free):
-            break
-        wanted, ascent = _free_step(fit, (g + H[:, held] @ step[held])[free], free)
-        step[free] = np.clip(wanted, low[free], high[free])
-        meets = ((step <= low) | (step >= high)) & ~held
-        if not meets.any():
-            break
-        held |= meets
+    free = np.flatnonzero(~is_held(box, centre, g))
+    wanted = np.zeros(len(centre))
+    wanted[free], ascent = _free_step(fit, free)
+    goal = clip(box, centre + wanted)
+    step = goal - centre
     slope = g + H @ step
-    is_low, is_high = step <= low, step >= high
-    goal = np.where(is_low, box.lower_unit, np.where(is_high, box.upper_unit, centre + step))
-    active = (is_low & (slope < 0.0)) | (is_high & (slope > 0.0))
+    active = is_held(box, goal, slope)
     free = np.flatnonzero(~active)
-    is_sure = not len(free) or bool(_axes(fit, free)[1].max() < -TUNING.sure * fit.curvature_error)
+    is_sure = not len(free) or bool(_axes(fit, free)[1].max() < -fit.least)
     rise, length = float(g @ step + 0.5 * step @ H @ step), float(np.linalg.norm(np.linalg.solve(fit.factor, step)))
     return Peak(box.project(goal), rise, length, np.where(active, slope, 0.0), active, is_sure, ascent)
 
@@ -188,14 +168,11 @@ def _axes(fit: Fit, free: NDArray[np.intp]) -> tuple[Array, Array]:
     return L @ vectors, curvatures
 
 
-def _free_step(fit: Fit, g: Array, free: NDArray[np.intp]) -> tuple[Array, float]:
-    """Newton's step where the curvature is surely negative; elsewhere uphill, farther the surer that is."""
+def _free_step(fit: Fit, free: NDArray[np.intp]) -> tuple[Array, float]:
+    """Newton's step where the curvature is surely negative; elsewhere uphill. How sure that ascent is."""
     axes, curvatures = _axes(fit, free)
-    slopes, least = axes.T @ g, TUNING.sure * fit.curvature_error
-    is_curved = curvatures < -least
-    ascents = np.where(is_curved, 0.0, np.abs(slopes) / max(fit.slope_error, TINY))
-    bends = np.where(is_curved | (ascents > TUNING.sure), np.maximum(-curvatures, least), np.inf)
-    along = slopes / np.maximum(bends, TINY)
-    reach = TUNING.reach * (0.5 if fit.is_poor else 1.0)
-    along *= min(1.0, reach / max(float(np.linalg.norm(along)), TINY))
+    slopes = axes.T @ fit.gradient[free]
+    ascents = np.where(curvatures < -fit.least, 0.0, np.abs(slopes) / max(fit.slope_error, TINY))
+    along = slopes / np.maximum(-curvatures, max(fit.least, TINY))
+    along *= min(1.0, TUNING.reach / max(float(np.linalg.norm(along)), TINY))
     return axes @ along, float(ascents.max(initial=0.0))

@@ -26,10 +26,14 @@ def frozen(hessian):
     return Frozen(np.zeros(d), np.array(hessian, float), np.zeros(d, bool), "optimum", "derivatives", 0)
 
 
-def make(order=2, maxfev=5000, bounds=((-5, 5), (-5, 5)), seed=0, is_global=False, periodic=None, **options):
+def make(
+    order=2, maxfev=5000, bounds=((-5, 5), (-5, 5)), seed=0, is_global=False, periodic=None, repels=None, **options
+):
     box = Box.make(bounds, periodic=periodic)
     context = Context(box, Archive(box), np.random.default_rng(seed), order=order, maxfev=maxfev, is_global=is_global)
-    return Annealing(context, **options)
+    annealing = Annealing(context, **options)
+    annealing.repels = annealing.repels if repels is None else repels
+    return annealing
 
 
 def settle_on(modes, hessian=None):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playing import HIMMELBLAU, ends_of, frozen, himmelblau, make, play, settle_on
+from playing import HIMMELBLAU, ends_of, himmelblau, make, play, settle_on
 
 from allmodes import problems, storage
 from allmodes.nva import presets
@@ -168,23 +168,11 @@ def test_runs_fit_the_budget():
     assert "too little" in annealing.ending
 
 
-def test_a_rugged_landscape_is_annealed_by_values():
-    funnels = problems.rastrigin_funnels(4)
-
-    def fun(x):
-        return funnels.objective.evaluate(x, GRADIENT | HESSIAN)
-
-    def settle(context, point):  # there is a mode near every whole-numbered point
-        mode = np.rint(context.box.to_user(point[None]))
-        unit = context.box.to_unit(mode)[0]
-        if context.archive.closest(unit)[1] > 1e-6:
-            context.archive.add(unit, float(np.round(fun(mode).value[0], 2)), frozen(-1e3 * np.eye(4)))
-
-    annealing = make(bounds=funnels.bounds, maxfev=12_000, is_global=True)
-    play(annealing, fun, settle=settle)
-    assert annealing.is_rugged
-    assert annealing.running.needs == VALUE
-    assert "rugged" in annealing.account
+def test_values_alone_are_annealed_where_only_the_best_modes_are_wanted():
+    assert make(order=2, is_global=True).running.needs == VALUE
+    assert make(order=2).running.needs == GRADIENT | HESSIAN
+    given = presets.nva_gm(order=2)
+    assert make(order=2, is_global=True, algorithm=given).running is given
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 7, 30])
@@ -201,7 +189,8 @@ def test_a_saved_search_goes_on_as_if_nothing_had_happened(tmp_path, rounds):
 
 
 def test_points_of_others_may_be_starts():
-    annealing = make(num_components=1)
+    annealing = make()
+    annealing.K = 1
     annealing.context.observe_level(np.array([0.0, 1.0, 2.0]))
     annealing.add_points(np.array([[0.3, 0.4], [0.8, 0.7]]), np.array([-5.0, 3.0]))
     points = annealing.ask(True).points
@@ -213,11 +202,3 @@ def test_known_modes_repel_where_all_are_wanted_and_ends_are_polished():
     assert make().repels
     assert not make(is_global=True).repels
     assert not make(is_polished=False).repels
-    assert make(is_global=True, repels=True).repels
-
-
-def test_numbers_that_make_no_sense_are_refused():
-    with pytest.raises(ValueError, match="num_components is 0"):
-        make(num_components=0)
-    with pytest.raises(ValueError, match="steps is 0"):
-        make(steps=0)

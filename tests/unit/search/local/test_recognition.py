@@ -34,7 +34,7 @@ def parabola(points, j, tilt=0.0):
 def asked(context, points, value, g, H, has_peak=True):
     """The searches' own models."""
     H = np.broadcast_to(H, (len(points), 2, 2)).copy()
-    newton = model(points, g, H, context.box.lower_unit, context.box.upper_unit).newton()
+    newton = model(context.box, points, g, H).newton()
     peaks = points + newton
     has = np.full(len(points), has_peak)
     return recognise(context, points, value, g, peaks, gain(g, H, newton), has)

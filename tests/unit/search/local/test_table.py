@@ -8,7 +8,7 @@ import pytest
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
 from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.lines import LineTable
-from allmodes.search.searchers.local.table import Column, Table, columns_of
+from allmodes.search.searchers.local.table import Array, Counts, Table, column
 from allmodes.storage import stored
 from allmodes.storage.packing import pack, unpack
 
@@ -18,8 +18,8 @@ from allmodes.storage.packing import pack, unpack
 class SmallTable(Table):
     """Two columns more than there are."""
 
-    matrix = Column[np.float64]("numbers", 2)
-    tries = Column[np.int64]("counts")
+    matrix: Array = column(2)
+    tries: Counts = column(dtype=np.int64)
 
 
 def opened(table, points, first=0, cost=0):
@@ -35,7 +35,7 @@ def table():
 
 def test_rows_stay_what_they_are_when_others_begin_and_end(table):
     a, b, c = opened(table, [(0.1, 0.2), (0.3, 0.4), (0.5, 0.6)])
-    table.close({int(b)})
+    table.close({int(b): None})
     more = opened(table, np.random.default_rng(0).random((20, 2)), first=3)
     assert len(table) == 22
     assert table.point[a].tolist() == [0.1, 0.2]
@@ -45,7 +45,7 @@ def test_rows_stay_what_they_are_when_others_begin_and_end(table):
 
 def test_rows_are_in_the_order_of_paths_even_if_an_old_search_comes_back(table):
     first = opened(table, [(0.1, 0.1), (0.2, 0.2), (0.3, 0.3)])
-    table.close({int(first[0])})
+    table.close({int(first[0]): None})
     (last,) = opened(table, [(0.4, 0.4)], first=7)
     assert last == first[0]  # the row is used again
     assert table.rows == [first[1], first[2], last]
@@ -57,13 +57,13 @@ def test_rows_are_in_the_order_of_paths_even_if_an_old_search_comes_back(table):
 def test_a_row_that_is_used_again_knows_nothing_of_the_search_before(table):
     (row,) = opened(table, [(0.1, 0.1)])
     fresh = unpack(*pack(table))
-    for array in (table.numbers, table.counts, table.flags):
-        array[row] = 7
-    table.close({int(row)})
+    for each in table.columns():
+        getattr(table, each.name)[row] = 7
+    table.close({int(row): None})
     assert table.origins[row] is None
     opened(table, [(0.1, 0.1)])
-    for name in ("numbers", "counts", "flags"):
-        np.testing.assert_array_equal(getattr(table, name), getattr(fresh, name))
+    for each in table.columns():
+        np.testing.assert_array_equal(getattr(table, each.name), getattr(fresh, each.name))
     assert table.value[row] == -np.inf
 
 
@@ -82,32 +82,21 @@ def test_an_origin_knows_the_cost_so_far(table):
 
 @pytest.mark.parametrize("kind", [SmallTable, TrustRegionTable, LineTable])
 @pytest.mark.parametrize("d", [1, 3])
-def test_columns_are_views_that_fill_the_arrays_and_do_not_overlap(kind, d):
+def test_every_column_has_a_row_for_each_search(kind, d):
     table = kind(d)
-    (row,) = opened(table, np.full((1, d), 0.5))
-    for array in ("numbers", "counts"):
-        columns = columns_of(kind, array)
-        for i, column in enumerate(columns):
-            getattr(table, column.name)[row] = i
-        assert [getattr(table, column.name)[row].flat[0] for column in columns] == list(range(len(columns)))
-        assert sum(getattr(table, column.name)[row].size for column in columns) == getattr(table, array).shape[1]
+    opened(table, np.full((2, d), 0.5))
+    assert {getattr(table, each.name).shape for each in table.columns()} == {(2,), (2, d), (2, d, d)}
+    assert {getattr(table, each.name).dtype.name for each in table.columns()} == {"float64", "int64", "bool"}
 
 
-def test_the_model_of_a_trust_region_is_value_gradient_and_hessian():
-    table = TrustRegionTable(2)
-    (row,) = opened(table, [(0.5, 0.5)])
-    table.value[row], table.gradient[row], table.hessian[row] = 1.0, [2.0, 3.0], [[4.0, 5.0], [6.0, 7.0]]
-    assert table.model[row].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
-
-
-def test_views_survive_growth(table):
+def test_what_is_known_survives_growth(table):
     (row,) = opened(table, [(0.5, 0.5)])
     table.matrix[row], table.tries[row] = 3.0, 2
     opened(table, np.zeros((50, 2)), first=1)
     table.matrix[row] += 1.0
     table.tries[row] += 1
-    assert table.numbers[row, -4:].tolist() == [4.0] * 4
-    assert table.counts[row, -1] == 3
+    assert table.matrix[row].tolist() == [[4.0, 4.0], [4.0, 4.0]]
+    assert table.tries[row] == 3
 
 
 def test_what_is_stored_goes_on(table):
@@ -115,7 +104,7 @@ def test_what_is_stored_goes_on(table):
     table.value[:] = 1.0
     loaded = unpack(*pack(table))
     loaded.point[0] = 0.7
-    assert loaded.numbers[0].tolist() != table.numbers[0].tolist()
+    assert table.point[0].tolist() == [0.1, 0.1]
     assert loaded.rows == table.rows
     assert loaded.origins == table.origins
     np.testing.assert_array_equal(loaded.value, table.value)

@@ -1,5 +1,7 @@
 """The verifier of noisy functions, stage by stage."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ from allmodes.search.archive import Archive, Frozen
 from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import NewMode
-from allmodes.search.verify.noise import Confirming, Fitting, Merging, NoisyVerifier, Sorting
+from allmodes.search.verify.noise import Confirming, Fitting, NoisyVerifier
+from allmodes.search.verify.noisy_pairs import Sorting
 
 BOX = Box.make([(0, 1), (0, 1)])
 CURVE = np.array([[-30.0, 8.0], [8.0, -20.0]])
@@ -84,7 +87,7 @@ def test_all_stages_make_a_verified_mode_with_a_standard_error():
 
 def merged(function, *modes, noise=0.1):
     context = known(*modes, noise=noise)
-    go_through(Merging(context), function, seed=4)
+    go_through(Sorting(context, is_final=False), function, seed=4)
     return context.archive
 
 
@@ -136,7 +139,7 @@ def test_a_slope_is_forgotten_when_there_is_a_peak():
     assert np.abs(context.archive.means[0] - [0.6, 0.5]).max() < 0.05
 
 
-@pytest.mark.parametrize("stage", [Fitting, Sorting, Confirming])
+@pytest.mark.parametrize("stage", [Fitting, partial(Sorting, is_final=True), Confirming])
 @pytest.mark.parametrize("maxfev", [10, 40, 300])
 def test_stages_keep_to_the_budget(stage, maxfev):
     context = known(((0.3, 0.3), 1.0), ((0.9, 0.9), 1.5), maxfev=maxfev)
@@ -152,14 +155,14 @@ def test_of_modes_that_are_one_the_verified_is_kept():
     context = known(((0.6, 0.5), 1.7), ((0.62, 0.5), 1.65))
     archive = context.archive
     archive.revalue(1, 1.65, kind="optimum")
-    go_through(Sorting(context), hill)
+    go_through(Sorting(context, is_final=True), hill)
     assert len(archive) == 1
     assert archive.records[0].kind == "optimum"
 
 
 def test_modes_on_two_hills_stay_two():
     context = known(((0.3, 0.3), 1.0), ((0.7, 0.7), 1.0))
-    go_through(Sorting(context), hills)
+    go_through(Sorting(context, is_final=True), hills)
     assert len(context.archive) == 2
 
 

@@ -53,11 +53,11 @@ def test_places_that_failed_do_not_count():
 def test_the_noise_is_measured_first_unless_it_is_known():
     noisy = make(noise=float("nan"))
     points = noisy.ask().points
-    assert len(np.unique(points, axis=0)) == 4
-    assert len(points) == 24
-    noisy.tell(Evaluation(points.sum(axis=1) + 0.2 * np.random.default_rng(3).normal(size=24)))
+    assert len(np.unique(points, axis=0)) == 5
+    assert len(points) == 30
+    noisy.tell(Evaluation(points.sum(axis=1) + 0.2 * np.random.default_rng(3).normal(size=30)))
     assert 0.1 < noisy.context.noise < 0.3
-    assert len(np.unique(noisy.ask().points, axis=0)) > 4
+    assert len(np.unique(noisy.ask().points, axis=0)) > 5
     known = make(noise=0.1).ask().points
     assert len(np.unique(known, axis=0)) == len(known)
 
@@ -183,7 +183,7 @@ def test_exact_functions_have_no_standard_error():
     assert [mode.standard_error for mode in result.modes] == [None, None]
 
 
-@pytest.mark.parametrize("method", ["launch", "anneal", "multistart", presets.nva_gm(order=1)])
+@pytest.mark.parametrize("method", ["local", "anneal", "multistart", presets.nva_gm(order=1)])
 @pytest.mark.parametrize("noise", [True, 0.1])
 def test_methods_that_compare_single_values_refuse_noise(method, noise):
     with pytest.raises(ValueError, match=r'noise is set and method is ".*"auto" or "black-box"'):
@@ -192,4 +192,4 @@ def test_methods_that_compare_single_values_refuse_noise(method, noise):
 
 def test_no_noise_is_fine_with_every_method():
     for noise in (None, False, 0.0):
-        assert find_minima(lambda x: x[0] ** 2, [(-1, 2)], method="launch", noise=noise, maxfev=200, rng=0).modes
+        assert find_minima(lambda x: x[0] ** 2, [(-1, 2)], method="local", noise=noise, maxfev=200, rng=0).modes

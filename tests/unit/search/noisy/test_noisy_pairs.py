@@ -1,9 +1,11 @@
-"""Which places of a noisy function are on one hill."""
+"""Which modes of a noisy function are on one hill."""
 
 import numpy as np
 
 from allmodes.objective.bounds import Box
-from allmodes.search.verify.noisy_pairs import Pairs, nearest_better
+from allmodes.search.archive import Archive, Frozen
+from allmodes.search.context import Context
+from allmodes.search.verify.noisy_pairs import Sorting, nearest_better
 
 BOX = Box.make([(0, 1), (0, 1)])
 
@@ -13,14 +15,17 @@ def hills(z):
     return np.maximum(1.0 - 20.0 * ((z - 0.3) ** 2).sum(axis=1), 1.0 - 20.0 * ((z - 0.7) ** 2).sum(axis=1))
 
 
-def sorted_out(function, places, noise, seed, box=BOX):
+def sorted_out(function, places, noise, seed, box=BOX, claimed=None):
     """How many hills are told apart."""
-    places, rng = np.array(places), np.random.default_rng(seed)
-    pairs = Pairs.of(box, places, function(places))
-    while len(rows := pairs.rows):
-        points = np.repeat(pairs.points[rows], 6, axis=0)
-        pairs.tell(rows, (function(points) + noise * rng.normal(size=len(points))).reshape(-1, 6), noise)
-    return len(set(pairs.groups().tolist()))
+    claimed = noise if claimed is None else claimed
+    context, rng = Context(box, Archive(box), np.random.default_rng(0), noise=claimed), np.random.default_rng(seed)
+    for place, value in zip(np.array(places), function(np.array(places)), strict=True):
+        record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "unverified", "component", 1, claimed)
+        context.archive.add(place, value, record)
+    sorting = Sorting(context, is_final=True)
+    while len(points := sorting.ask()):
+        sorting.tell(function(points) + noise * rng.normal(size=len(points)))
+    return len(context.archive)
 
 
 def test_places_are_two_only_if_the_value_falls_between_them():
@@ -54,32 +59,20 @@ def test_repeats_that_never_differ_do_not_make_noise_vanish():
         return 0.1 * np.sin(1e7 * z[:, 0] + 3e6 * z[:, 1])
 
     rng = np.random.default_rng(14)
-    found = []
-    for _ in range(50):
-        places = rng.random((2, 2))
-        pairs = Pairs.of(BOX, places, rough(places))
-        while len(rows := pairs.rows):
-            pairs.tell(rows, np.repeat(rough(pairs.points[rows])[:, None], 6, axis=1), 0.1)
-        found.append(len(set(pairs.groups().tolist())))
+    found = [sorted_out(rough, rng.random((2, 2)), 0.0, 0, claimed=0.1) for _ in range(50)]
     assert np.mean(np.array(found) == 1) > 0.9
 
 
-def test_every_place_is_paired_with_the_nearest_better_ones():
+def test_every_place_has_the_nearest_better_one_as_its_rival():
     places = np.array([[0.1, 0.1], [0.2, 0.1], [0.9, 0.9], [0.8, 0.9]])
-    values = np.array([4.0, 3.0, 2.0, 1.0])
-    assert nearest_better(BOX, places, values, 1).tolist() == [[1, 0], [2, 1], [3, 2]]
-    assert len(nearest_better(BOX, places, values, 2)) == 1 + 2 + 2
-    assert nearest_better(BOX, places[:1], values[:1], 2).shape == (0, 2)
+    assert nearest_better(BOX, places, np.array([4.0, 3.0, 2.0, 1.0])).tolist() == [0, 0, 1, 2]
+    assert nearest_better(BOX, places[:1], np.zeros(1)).tolist() == [0]
 
 
 def test_failures_between_two_places_part_them_and_one_at_a_place_joins_it():
-    pairs = Pairs.of(BOX, np.array([[0.2, 0.5], [0.8, 0.5]]), np.array([1.0, 0.9]))
-    values = np.ones((len(pairs.rows), 4))
-    values[2:] = -np.inf
-    pairs.tell(pairs.rows, values, 0.1)
-    assert len(set(pairs.groups().tolist())) == 2
-    pairs = Pairs.of(BOX, np.array([[0.2, 0.5], [0.8, 0.5]]), np.array([1.0, 0.9]))
-    values = np.ones((len(pairs.rows), 4))
-    values[1] = np.nan
-    pairs.tell(pairs.rows, values, 0.1)
-    assert len(set(pairs.groups().tolist())) == 1
+    def failing(low, high):
+        return lambda z: np.where((z[:, 0] > low) & (z[:, 0] < high), -np.inf, 1.0 - z[:, 0])
+
+    places = [[0.2, 0.5], [0.8, 0.5]]
+    assert sorted_out(failing(0.4, 0.6), places, 0.1, 0) == 2
+    assert sorted_out(failing(0.7, 0.9), places, 0.1, 0) == 1

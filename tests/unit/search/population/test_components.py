@@ -136,3 +136,21 @@ def test_components_are_stored_between_ask_and_tell():
     for one in (components, again):
         one.tell(points, bowl(points), 0.1)
     np.testing.assert_array_equal(components.ask(), again.ask())
+
+
+def test_a_component_that_is_tested_again_and_again_is_given_up_all_the_same():
+    """Tests and giving up take turns: on a hill of its own, worse than the best, it passes every test."""
+
+    def ridge(points):
+        return two_hills(points) - np.where(points[:, 0] > 0.6, 0.5, 0.0)
+
+    context = make_context(is_global=True)
+    add_mode(context, [0.4, 0.4], 0.0)
+    components = started([0.8, 0.81], HOP, context, 0.01, target=-0.4, hop=2)
+    for _ in range(200):
+        points = components.ask()
+        _, ends, _ = components.tell(points, ridge(points), 0.1)
+        if ends:
+            break
+    assert [end.hop for end in ends] == [2]
+    assert components.evolution.state.age[0] <= 2 * components.evolution.window

@@ -70,6 +70,12 @@ def test_the_better_rate_gets_the_turn_and_local_searches_a_tie():
     assert turns.choose(members) == LOCAL
 
 
+def test_local_searches_get_no_turn_once_there_were_enough():
+    turns = make_turns()
+    assert turns.choose({POPULATION: Planned()}, has_enough=True) == POPULATION
+    assert turns.choose({POPULATION: Planned(over="done")}, has_enough=True) == LOCAL
+
+
 def test_with_derivatives_annealing_catches_up_with_local_searches_first():
     members = {ANNEALING: Planned(name=ANNEALING)}
     for order, expected in ((0, LOCAL), (1, ANNEALING)):

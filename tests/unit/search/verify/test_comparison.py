@@ -80,7 +80,7 @@ def test_level_optima_at_one_height_may_be_joined_by_a_path_that_is_bent():
     assert isinstance(step.question, LevelPath)
     np.testing.assert_allclose(step.point, [0.25, 0.0])
     np.testing.assert_allclose(np.abs(step.along), [1.0, 0.0])
-    assert 0.0 < step.radius <= 0.5 * TUNING.path_short
+    assert 0.0 < step.radius < 0.25
 
 
 def test_no_path_is_looked_for_between_heights_nor_on_a_line():

@@ -98,7 +98,7 @@ def test_failed_values_give_no_point_that_is_not_finite(bad):
     where = points_around(BOX, np.full(2, 0.5), np.eye(2), H)
     values = -np.abs(where - 0.5).sum(axis=1)
     values[3] = bad
-    found = surroundings(np.full(2, 0.5), 0.0, np.eye(2), where, values, 1.0, 1e-12)
+    found = surroundings(np.full(2, 0.5), 0.0, np.eye(2), H, where, values, 1.0, 1e-12)
     assert np.isfinite(found.peak).all()
     assert found.rise is None or np.isfinite(found.rise).all()
     assert np.isfinite(found.hessian).all()

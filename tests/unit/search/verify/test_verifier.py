@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from judging import candidate_at, make_context, verify
 
+from allmodes.search.archive import Frozen
 from allmodes.search.events import Arrived, Continue, KnownMode, NewMode, Recognised, Rejected
+from allmodes.search.verify.tuning import TUNING
 from allmodes.search.verify.verifier import Verifier
 from allmodes.storage import pack, unpack
 
@@ -152,7 +156,23 @@ def test_a_polished_component_takes_the_better_curvature():
     assert verifier.context.archive.records[0].source == "component"
     (event,) = verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5], "derivatives", is_sharp=True))
     assert isinstance(event, KnownMode)
-    assert verifier.context.archive.means[0].tolist() == [0.5, 0.5]
+    archive = verifier.context.archive
+    assert archive.means[0].tolist() == [0.5, 0.5]
+    assert (archive.records[0].source, archive.records[0].kind) == ("derivatives", "optimum")
+    np.testing.assert_allclose(archive.records[0].hessian, [[-2, 0], [0, -4]], atol=1e-4)
+    assert archive.hits.tolist() == [2]
+
+
+def test_a_polished_component_is_measured_once():
+    verifier = Verifier(make_context(2))
+    verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5], "component", factor=1e-3 * np.eye(2)))
+    spent = []
+    for _ in range(3):
+        before = verifier.context.nfev
+        verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+        spent.append(verifier.context.nfev - before)
+    assert spent[0] > 0
+    assert spent[1:] == [0, 0]
 
 
 def test_recognised_searches_count_as_hits():
@@ -172,3 +192,125 @@ def test_a_verifier_is_stored_in_the_middle_of_a_case():
     restored = unpack(*pack(verifier))
     values = np.array([[bowl(point) for point in block.points[0]]])
     assert verifier.tell(block, values) == restored.tell(block, values)
+
+
+# ---- several at once
+
+
+def answer(verifier, f, blocks):
+    return [
+        event for block in blocks for event in verifier.tell(block, np.array([[f(point) for point in block.points[0]]]))
+    ]
+
+
+def test_of_two_candidates_that_arrive_together_one_is_new():
+    verifier = Verifier(make_context(2))
+    for place in (0.5, 0.5 + 2e-6):
+        assert verifier.judge(Arrived(candidate_at(bowl, [place, 0.5]))) == []
+    assert verifier.asking == len(verifier) == 2
+    said = []
+    while len(verifier):
+        said += answer(verifier, bowl, verifier.ask())
+    assert [type(event) for event in said] == [NewMode, KnownMode]
+    assert verifier.context.archive.hits.tolist() == [2]
+
+
+def test_a_mode_found_while_another_was_compared_is_looked_at_too():
+    """The function falls between the first and the candidate, and not between the candidate and the second."""
+    verifier = Verifier(make_context(2, order=2))
+    archive = verifier.context.archive
+    record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "optimum", "derivatives", 1)
+    archive.add(np.array([0.499, 0.5]), 0.0, record)
+    candidate = candidate_at(bowl, [0.505, 0.5], gradient=np.zeros(2))
+    verifier.judge(Arrived(replace(candidate, value=0.0)))
+    blocks = verifier.ask()
+    archive.add(np.array([0.507, 0.5]), 0.0, record)  # another search was quicker
+    assert answer(verifier, lambda x: -1.0, blocks) == []
+    (event,) = answer(verifier, lambda x: 0.0, verifier.ask())
+    assert isinstance(event, KnownMode)
+    assert event.mode == 1
+
+
+def test_values_that_will_not_come_are_asked_for_again():
+    verifier = Verifier(make_context(2))
+    verifier.judge(Arrived(candidate_at(bowl, [0.5, 0.5])))
+    (block,) = verifier.ask()
+    assert verifier.ask() == []
+    verifier.withdraw(block)
+    (again,) = verifier.ask()
+    np.testing.assert_array_equal(again.points, block.points)
+
+
+def test_what_a_verification_costs_is_on_its_account():
+    verifier = Verifier(make_context(2))
+    (event,) = verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+    assert event.origin.cost == verifier.context.nfev > 0
+
+
+def test_higher_ground_again_and_again_is_no_optimum():
+    def steps(x):
+        return float(x[0])
+
+    verifier = Verifier(make_context(2))
+    candidate = candidate_at(steps, [0.3, 0.5], gradient=np.zeros(2), hessian=-np.diag([1.0, 2.0]))
+    for restarts in range(TUNING.most_restarts):
+        origin = candidate.origin._replace(restarts=restarts)
+        (event,) = verify(verifier, steps, replace(candidate, origin=origin))
+        assert isinstance(event, Continue)
+        assert event.origin.restarts == restarts + 1
+    origin = candidate.origin._replace(restarts=TUNING.most_restarts)
+    (event,) = verify(verifier, steps, replace(candidate, origin=origin))
+    assert isinstance(event, Rejected)
+    assert "again and again" in event.reason
+
+
+# ---- where coordinates are periodic, where only the best modes count
+
+
+def test_a_mode_is_known_round_the_corner():
+    def wave(x):
+        return float(np.cos(2 * np.pi * x[0])) - float((x[1] - 0.5) ** 2)
+
+    verifier = Verifier(make_context(2, order=2, periodic=[0]))
+    for place, kind in ((1e-6, NewMode), (1.0 - 1e-6, KnownMode), (-1e-6, KnownMode), (2.0, KnownMode)):
+        (event,) = verify(verifier, wave, candidate_at(wave, [place, 0.5], gradient=np.zeros(2)))
+        assert isinstance(event, kind)
+    assert verifier.context.box.inside(verifier.context.archive.means).all()
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_where_only_the_best_count_a_poor_mode_beside_it_explains_nothing(is_global):
+    """It is not even compared."""
+    verifier = Verifier(make_context(2, order=2, is_global=is_global))
+    record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "optimum", "derivatives", 1)
+    for point, value in (([0.1, 0.1], 0.0), ([0.505, 0.5], -0.5)):
+        verifier.context.archive.add(np.array(point), value, record)
+    verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
+    assert (verifier.context.nfev == 0) is is_global
+
+
+# ---- ends of annealing that are not polished
+
+
+def hills(x):
+    return max(1.0 - 9.0 * float(((x - [0.25, 0.5]) ** 2).sum()), 0.9 - 9.0 * float(((x - [0.75, 0.5]) ** 2).sum()))
+
+
+def offered(*places):
+    verifier = Verifier(make_context(2))
+    for place in places:
+        verify(verifier, hills, candidate_at(hills, place, "component", gradient=np.zeros(2), hessian=-np.eye(2)))
+    return verifier.context.archive
+
+
+def test_ends_on_one_hill_are_one_mode_at_the_best_of_them():
+    archive = offered([0.3, 0.5], [0.7, 0.5], [0.26, 0.5], [0.2, 0.45], [0.76, 0.52])
+    assert archive.means.tolist() == [[0.26, 0.5], [0.76, 0.52]]
+    assert archive.values.tolist() == [hills(point) for point in archive.means]
+    assert archive.hits.tolist() == [3, 2]
+    assert {record.kind for record in archive.records} == {"unverified"}
+
+
+def test_an_end_is_told_from_the_closest_mode_however_far():
+    archive = offered([0.25, 0.5], [0.3, 0.5], [0.45, 0.9])
+    assert len(archive) == 1

@@ -23,7 +23,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def needs(self, family: Family) -> Needs:
-        """The derivatives of the objective this estimator reads beside the value."""
+        """The derivatives of the objective that this estimator reads besides the value."""
 
     def check_samples(self, B: int) -> None:  # noqa: B027
         """Raise ValueError when B samples are too few. By default one is enough."""
@@ -38,7 +38,7 @@ class MeanEstimator(Estimator):
 
     @abstractmethod
     def mean_needs(self) -> Needs:
-        """The derivatives that `mean` reads beside the value."""
+        """The derivatives that `mean` reads besides the value."""
 
     @abstractmethod
     def mean(self, family: Gaussian, components: Any, sample: Sample, f: Evaluation) -> Array:
@@ -50,7 +50,7 @@ class ScoreEstimator(MeanEstimator):
 
     @abstractmethod
     def scores(self, sample: Sample, f: Evaluation) -> Array:
-        """What every sample counts for every component, (K, n)."""
+        """How much every sample counts for every component, (K, n)."""
 
     def needs(self, family: Family) -> Needs:
         return VALUE

@@ -21,7 +21,7 @@ class Bernoulli(ExponentialFamily):
     def check_points(self, name: str, points: NDArray[np.float64]) -> None:
         if not ((points > 0) & (points < 1)).all():
             wrong = points[~((points > 0) & (points < 1))][0]
-            raise ValueError(f"{name} contains {wrong:g}; Bernoulli() wants probabilities strictly between 0 and 1.")
+            raise ValueError(f"{name} contains {wrong:g}; Bernoulli() needs probabilities strictly between 0 and 1.")
 
     def start(self, means: NDArray[np.float64], covariances: Any) -> NaturalParameters:
         if covariances is not None:

@@ -102,7 +102,7 @@ class Beta(ExponentialFamily):
         total = means * (1.0 - means) / variances - 1.0
         if not (total > 0).all():
             raise ValueError(
-                f"covariances has a variance of {variances.max():g}; Beta() with these means wants variances below "
+                f"covariances has a variance of {variances.max():g}; Beta() with these means needs variances below "
                 f"{(means * (1.0 - means)).min():g} (mean times one minus mean)."
             )
         return np.stack([means * total, (1.0 - means) * total], axis=-1)

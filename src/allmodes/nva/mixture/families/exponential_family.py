@@ -69,13 +69,13 @@ class ExponentialFamily(Family):
         K, d = means.shape
         if covariances is None:
             raise ValueError(
-                f"covariances is missing; {type(self).__name__}() wants one variance, or one for each coordinate ({d})."
+                f"covariances is missing; {type(self).__name__}() needs one variance, or one for each coordinate ({d})."
             )
         variances = real_array("covariances", covariances, f"one variance or {d} variances")
         if variances.shape not in ((), (d,)):
             raise ValueError(
                 f"covariances has shape {variances.shape}; {type(self).__name__}() has independent coordinates and "
-                f"wants one variance or {d} variances."
+                f"needs one variance or {d} variances."
             )
         if not (variances > 0).all():
             raise ValueError(f"covariances has a variance of {variances.min():g}; every variance must be positive.")

@@ -59,7 +59,7 @@ class Product(Family):
             raise ValueError(f"means has {means.shape[1]} coordinates; the blocks of {self!r} have {d} in all.")
         if not isinstance(covariances, (list, tuple)) or len(covariances) != len(self.blocks):
             raise ValueError(
-                f"covariances is {covariances!r}; a Product wants a list with one entry for each of its "
+                f"covariances is {covariances!r}; a Product needs a list with one entry for each of its "
                 f"{len(self.blocks)} blocks, for instance [0.5, None]."
             )
         return tuple(self._each("start", [means[:, s] for s in self._slices], covariances))

@@ -42,7 +42,7 @@ function shades(i, j) {
   }];
 }
 
-/** Paths of launches in a plane, as one line with gaps. */
+/** Paths of local searches in a plane, as one line with gaps. */
 function paths(i, j) {
   const x = [], y = [];
   for (const path of data.paths) {
@@ -127,7 +127,7 @@ plots.pairs = () => {
   return [traces, layout({ ...axes, margin: { l: 66, r: 12, t: 26, b: 50 } })];
 };
 
-/** Panels above each other that share what runs across: each (title, traces, settings of its axis). */
+/** Stacked panels that share the horizontal axis: each (title, traces, settings of its axis). */
 function stacked(across, panels) {
   const traces = [], axes = {}, gap = 0.07, height = (1 - gap * (panels.length - 1)) / panels.length;
   panels.forEach(([title, some, settings], n) => {

@@ -5,7 +5,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const dimension = data.names.length;
 const count = data.x.length;
 
-// A palette that stays readable with colour-blind eyes (Okabe and Ito).
+// A palette that colour-blind readers can tell apart (Okabe and Ito).
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442"];
 const [BLUE, ORANGE, GREEN] = COLOURS;
 const GREY = "rgb(127,127,127)"; // readable on white and on black
@@ -16,7 +16,7 @@ const PALE = 0.35; // opacity of modes beside the slice
 const NEAR = 1e-3; // of the picture: how far beside it a mode may be to count as on it
 const NUMBERED = 40; // modes that get their rank written on them
 
-/** Text of the user's for plotly, which reads some tags and entities in labels. */
+/** The user's text for plotly, which reads some tags and entities in labels. */
 const safe = (text) =>
   String(text).replace(/\s+/g, " ").replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 

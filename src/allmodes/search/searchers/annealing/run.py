@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.arrays import leaves, map_leaves
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.nva.annealing.proposals import Proposed
-from allmodes.nva.engine.step import ask, tell
+from allmodes.nva.engine.step import Settings, ask, tell
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gaussian
+from allmodes.nva.mixture.families.family import Rates
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
 from allmodes.search.searcher import Request
-from allmodes.search.searchers.annealing.parts import draw_noise, start
+from allmodes.search.searchers.annealing.parts import Bounded, draw_noise, start
 from allmodes.search.searchers.annealing.repulsion import log_share
 from allmodes.search.searchers.annealing.scaled_objective import ScaledObjective
-from allmodes.search.searchers.annealing.schedule import Bounded, end_temperature, settings, temperature
 from allmodes.search.searchers.annealing.tuning import TUNING
 from allmodes.storage import stored
 
@@ -29,18 +28,16 @@ Array = NDArray[np.float64]
 
 @stored
 class Ends(NamedTuple):
-    """Where the components of a run ended, best first.
+    """Where the components of a run ended, best first; of those that share a basin the best.
 
     Attributes:
-        points: means (K, d), inside the box.
-        covariances: (K, d, d).
-        is_distinct: (K,), False for components that share the basin of a better one.
+        points: means (n, d), inside the box.
+        covariances: (n, d, d).
         temperature: the last one, in units of the function.
     """
 
     points: Array
     covariances: Array
-    is_distinct: NDArray[np.bool_]
     temperature: float
 
 
@@ -53,7 +50,6 @@ class Run:
         number: of the run, for the record.
         repels: whether archived modes repel the components.
         objective: what is annealed, and `lowest`, its lowest scaled value so far.
-        end: the last temperature, as a share of the first.
         proposed: points that were asked for and are not told yet.
         heights: mean value of every component, (K,).
     """
@@ -65,7 +61,6 @@ class Run:
     repels: bool
     mixture: Mixture
     objective: ScaledObjective
-    end: float
     step: int = 0
     lowest: float = 0.0
     proposed: Proposed | None = None
@@ -75,9 +70,8 @@ class Run:
     def begin(context: Context, algorithm: Algorithm, number: int, steps: int, means: Array, repels: bool) -> Run:
         """A run of components that start at these means (K, d)."""
         objective = ScaledObjective.of(context)
-        end = end_temperature(context.archive, objective.scale)
         mixture = Mixture(np.zeros(len(means)), start(algorithm, means))
-        run = Run(context, algorithm, number, steps, repels, mixture, objective, end)
+        run = Run(context, algorithm, number, steps, repels, mixture, objective)
         run._keep_frame(1.0)
         return run
 
@@ -87,8 +81,9 @@ class Run:
 
     @property
     def _omega(self) -> float:
-        """The temperature of the next step, as a share of the first."""
-        return temperature(self.step, self.steps, self.end) if self.algorithm.is_annealed else self.end
+        """The temperature of the next step, as a share of the first: geometric from 1 to the end."""
+        share = self.step / max(1, self.steps - 1) if self.algorithm.is_annealed else 1.0
+        return float(TUNING.end**share)
 
     @property
     def temperature(self) -> float:
@@ -110,47 +105,40 @@ class Run:
         self.proposed = None
         scaled = self.objective.scaled(box, proposed.points, evaluation, self.lowest)
         self.lowest = min(self.lowest, float(scaled.value[np.isfinite(evaluation.value)].min(initial=0.0)))
-        omega = self._omega
-        numbers = settings(algorithm, self.step, omega)
-        bounded = algorithm.with_parts(estimator=Bounded(algorithm.estimator, numbers.rates.mean))
-        with np.errstate(all="ignore"):  # components that overflow here are drawn anew
-            share = self._known_share(omega, proposed.points)
-            mixture, info = tell(bounded, self.mixture, proposed, scaled, share, numbers)
-        self.mixture, self.heights = self._repaired(mixture), info.mean_value
+        omega, settings = self._omega, self._settings
+        bounded = algorithm.with_parts(estimator=Bounded(algorithm.estimator, settings.rates.mean))
+        with np.errstate(all="ignore"):
+            mixture, info = tell(bounded, self.mixture, proposed, scaled, self._known_share(proposed.points), settings)
+        mixture = Mixture(np.nan_to_num(mixture.log_ratios), mixture.components)
+        if isinstance(algorithm.family, Gaussian):
+            components = mixture.components
+            mixture = mixture._replace(components=components._replace(mu=box.project(components.mu)))
+        self.mixture, self.heights = mixture, info.mean_value
         self.step += 1
         self._keep_frame(omega)
 
-    def _known_share(self, omega: float, points: Array) -> Evaluation | None:
+    @property
+    def _settings(self) -> Settings:
+        """The numbers of the next step: rho = gain / omega, which `Bounded` shortens where it must.
+
+        The covariance of a settled component loses the share rho omega of its error in one step.
+        """
+        algorithm, omega = self.algorithm, self._omega
+        rho, is_moving = TUNING.gain / omega, self.step >= algorithm.burn_in
+        damping = algorithm.damping if algorithm.damping and is_moving else None
+        return Settings(omega, Rates(rho, rho if is_moving else 0.0, damping))
+
+    def _known_share(self, points: Array) -> Evaluation | None:
         """What makes archived modes repel components, as a log-prior; None without any."""
         archive, algorithm = self.context.archive, self.algorithm
         if not self.repels or not len(archive):
             return None
-        return log_share(algorithm.family, self.mixture, archive, omega * self.objective.scale, points, algorithm.needs)
+        return log_share(algorithm.family, self.mixture, archive, self.temperature, points, algorithm.needs)
 
     def _keep_frame(self, omega: float) -> None:
         """For those who look at it afterwards."""
-        context = self.context
-        family, temperature = self.algorithm.family, omega * self.objective.scale
-        context.frames.see(self.number, self.step, context.nfev, temperature, family, self.mixture)
-
-    def _repaired(self, mixture: Mixture) -> Mixture:
-        """The mixture with means inside the box, and components that are not finite drawn anew."""
-        log_ratios, components = mixture
-        K, box = len(log_ratios), self.context.box
-        is_good = np.isfinite(log_ratios)
-        for leaf in leaves(components):
-            is_good &= np.isfinite(leaf.reshape(K, -1)).all(axis=1)
-        if not is_good.all():
-            fresh = start(self.algorithm, self.context.rng.random((K, box.d)))
-            log_ratios = np.where(is_good, log_ratios, 0.0)
-
-            def choose(old: Any, new: Any) -> Any:
-                return np.where(is_good.reshape(-1, *(1,) * (old.ndim - 1)), old, new)
-
-            components = map_leaves(choose, components, fresh)
-        if isinstance(self.algorithm.family, Gaussian):
-            components = components._replace(mu=box.project(components.mu))
-        return Mixture(log_ratios, components)
+        context, temperature = self.context, omega * self.objective.scale
+        context.frames.see(self.number, self.step, context.nfev, temperature, self.algorithm.family, self.mixture)
 
     @property
     def ends(self) -> Ends:
@@ -161,4 +149,4 @@ class Run:
         apart = box.difference(points[None], points[:, None])
         squared = np.einsum("ijd,ijd->ij", apart, np.linalg.solve(covariances, apart.mT).mT)
         is_shared = np.tril(np.maximum(squared, squared.T) < TUNING.shared**2, -1).any(axis=1)
-        return Ends(points, covariances, ~is_shared, self.end * self.objective.scale)
+        return Ends(points[~is_shared], covariances[~is_shared], TUNING.end * self.objective.scale)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local.finite_differences import gradient_step
 from allmodes.search.searchers.local.models import Model
+from allmodes.search.searchers.local.table import Array, Counts, Mask
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import EPSILON, TINY
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def last_step(context: Context) -> float:
@@ -22,59 +19,41 @@ def last_step(context: Context) -> float:
 
 
 def is_stationary(
-    context: Context,
-    model: Model,
-    value: Array,
-    far: Array,
-    gains: Array,
-    measured: Mask,
-    measurements: NDArray[np.int64],
+    context: Context, model: Model, value: Array, far: Array, gains: Array, measured: Mask, measurements: Counts
 ) -> Mask:
     """Which searches are at the maximum of their model, or on flat ground, (n,).
 
-    A guessed model counts when its step is short enough to be worth a measurement; after a measurement that was
-    followed by a long way, shorter still.
-
-    Args:
-        model, value: at the searches' points.
-        far, gains: distance to the maximum of the model, and how much higher that is.
-        measured, measurements: whether the model was measured, and how often that was done.
+    `far` and `gains` say how far away the maximum of the model is, and how much higher. A guessed model counts when
+    its step is short enough to be worth a measurement; after measurements that came too early, shorter still.
     """
-    order, scale = context.order, context.scale
-    is_concave = model.eigenvalues[:, -1] < 0.0
-    tolerance = TUNING.arrival * context.xtol if order else last_step(context)
+    order, scale, xtol = context.order, context.scale, context.xtol
+    steepest = model.eigenvalues[:, -1]
+    tolerance = TUNING.arrival * xtol if order else last_step(context)
     guessed = context.tolerances.near * (1.0 if order else TUNING.remeasure**measurements)
-    near = is_concave & (far <= np.where(measured, tolerance, np.maximum(guessed, context.xtol)))
+    near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
     curve = np.abs(model.eigenvalues).max(axis=1)
     size = np.minimum(scale, curve)
     if order == 0:  # what rounding of values makes of a slope
         size += 4.0 * EPSILON * np.abs(value) / (gradient_step(context) * TUNING.level_slope)
     is_flat = np.abs(model.g).max(axis=1) <= TUNING.level_slope * size
     if is_flat.any():
-        is_bent = (model.eigenvalues[:, -1] > 1e-6 * curve) & (curve > 1e-6 * scale)
+        is_bent = (steepest > xtol * curve) & (curve > xtol * scale)
         # along the floor of a steep valley a slope that is small may still lead far
-        is_rising = measured & is_concave & (gains > context.tolerances.rounding(0.0)) & (order > 0)
-        near |= is_flat & ~(measured & is_bent) & ~is_rising
+        is_rising = (steepest < 0.0) & (gains > context.tolerances.rounding(0.0)) & (order > 0)
+        near |= is_flat & ~(measured & (is_bent | is_rising))
     return np.asarray(near)
 
 
-def stretch(far: Array, distance: Array, shrinkage: Array, is_sure: Mask) -> tuple[Array | None, Array | float]:
+def stretch(far: Array, distance: Array, shrinkage: Array, is_sure: Mask) -> tuple[Array, Array]:
     """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0; and q.
 
     That happens where the curvature vanishes at the optimum; the steps that are left add up to a geometric series.
-    None where nothing is to be lengthened.
-
-    Args:
-        far, distance: to the maximum of the model, now and a step ago, (n,).
-        shrinkage: q a step ago.
-        is_sure: whether the model was measured and has a maximum.
+    `far` and `distance` are the distances to the maximum of the model now and a step ago, `shrinkage` is q a step ago,
+    and `is_sure` says whether the model was measured and has a maximum.
     """
-    if not is_sure.any():
-        return None, 0.0
     q = np.where(is_sure, far / np.maximum(distance, TINY), 0.0)
-    most = 1.0 - 1.0 / TUNING.longest_stretch
-    is_slow = (q > TUNING.slow) & (q < most) & (np.abs(q - shrinkage) < TUNING.steady)
-    return (np.where(is_slow, 1.0 / (1.0 - np.minimum(q, most)), 0.0) if is_slow.any() else None), q
+    is_slow = (q > TUNING.slow) & (q < 1.0 - TUNING.quadratic) & (np.abs(q - shrinkage) < 0.5 * TUNING.quadratic)
+    return np.where(is_slow, 1.0 / (1.0 - np.where(is_slow, q, 0.0)), 0.0), q
 
 
 def is_short(context: Context, rise: float, predicted: float, slack: float) -> bool:
@@ -82,15 +61,13 @@ def is_short(context: Context, rise: float, predicted: float, slack: float) -> b
 
     A model that is wrong by a share q misses the rise by q of it, and leaves q^2 of it to be gained.
     """
-    miss = abs(rise - predicted)
-    if not (rise > 0.0 and context.scale > 0.0):
-        return False
-    return bool(miss**2 > max(TUNING.little * context.tolerances.tie, slack) * max(miss, predicted))
+    miss, least = abs(rise - predicted), max(TUNING.little * context.tolerances.tie, slack)
+    return rise > 0.0 and context.scale > 0.0 and miss**2 > least * max(miss, predicted)
 
 
-def free_slope(context: Context, point: Array, g: Array) -> float:
-    """The size of the gradient (d,) in the coordinates that no bound holds; NaN where it is unknown."""
-    return float(lengths(np.where(is_held(context.box, point, g), 0.0, g)))
+def free_slope(context: Context, point: Array, g: Array) -> Array:
+    """The size of gradients (..., d) in the coordinates that no bound holds; NaN where it is unknown."""
+    return lengths(np.where(is_held(context.box, point, g), 0.0, g))
 
 
 def no_slope(context: Context) -> float:

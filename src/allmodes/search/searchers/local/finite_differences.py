@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.objective import Evaluation
 from allmodes.search.context import Context
-from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
 
@@ -26,9 +25,7 @@ def basis(d: int) -> Array:
     return np.eye(d)
 
 
-@cache
-def _pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(d, 1)
+# ---- gradients
 
 
 def gradient_step(context: Context) -> float:
@@ -37,12 +34,9 @@ def gradient_step(context: Context) -> float:
     return float(min(max(TUNING.gradient_step, coarse), TUNING.curvature_step))
 
 
-# ---- gradients
-
-
-def inward(points: Array, steps: Any, upper: Array) -> Array:
+def inward(points: Array, step: Array | float, upper: Array) -> Array:
     """Signed steps (n, d) along each coordinate that do not leave the box: backward where forward would."""
-    return np.where(points + steps > upper, -steps, steps)
+    return np.where(points + step > upper, -step, step)
 
 
 def gradient_points(points: Array, steps: Array) -> Array:
@@ -52,35 +46,37 @@ def gradient_points(points: Array, steps: Array) -> Array:
 
 def gradient(points: Array, values: Array, moved: Array, moved_values: Array) -> Array:
     """Forward differences (n, d). The steps are those that were made in floating point."""
-    return (moved_values - values[:, None]) / _made(points, moved)
+    return (moved_values - values[:, None]) / (moved.diagonal(0, 1, 2) - points)
 
 
-def _made(points: Array, moved: Array) -> Array:
-    """The steps (n, d) that were made in floating point, the i-th of `moved` (n, m, d) along coordinate i."""
-    return moved.diagonal(0, 1, 2) - points
+def first_points(context: Context, points: Array, steps: Array) -> Array:
+    """The points themselves, and if there are no derivatives those of their gradients, (n, 1 or 1 + d, d)."""
+    here = points[:, None]
+    return here if context.order else np.concatenate([here, gradient_points(points, steps)], axis=1)
+
+
+def first_gradient(points: Array, told: Evaluation) -> Array:
+    """Gradients (n, d), given or from what was told about `first_points`."""
+    if told.gradient is not None:
+        return told.gradient[:, 0]
+    return gradient(points[:, 0], told.value[:, 0], points[:, 1:], told.value[:, 1:])
 
 
 def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:
     """Hessians (n, d, d) from gradients (n, d, d) at points moved along one coordinate each, symmetrised."""
-    rows = (moved_gradients - gradients[:, None, :]) / _made(points, moved)[:, :, None]
+    rows = (moved_gradients - gradients[:, None, :]) / (moved.diagonal(0, 1, 2) - points)[:, :, None]
     return 0.5 * (rows + rows.swapaxes(1, 2))
 
 
-# ---- second derivatives
-
-
-def hessian_size(d: int) -> int:
-    """How many points `hessian_points` gives for one point."""
-    return 2 * d + d * (d - 1) // 2
+# ---- second derivatives from values
 
 
 def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
     """Points (n, 2 d + d (d - 1) / 2, d) for all second derivatives along the axes: d, d, and one for each pair.
 
     Away from the bounds the two points along an axis lie on both sides; next to a bound both lie inward, one and two
-    steps away, and nearer where there is no room for that. Where an axis has no room at all its points do not move,
-    and `hessian` says NaN. The pairs are (0, 1), (0, 2), ..., each moved along both axes: by the first steps of both,
-    or by half of them where that would leave the box.
+    steps away. No first step is longer than half the room there is, so that the pairs (0, 1), (0, 2), ..., each moved
+    by the first steps of both axes, are inside as well. Where an axis has no room at all `hessian` says NaN.
 
     Args:
         points: (n, d), inside the bounds.
@@ -90,28 +86,21 @@ def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes
     """
     d = points.shape[1]
     axes = basis(d) if axes is None else axes
-    forward, backward = _rooms(points, axes, lower, upper)
-    is_forward = (steps <= forward) | ((steps > backward) & (forward >= backward))
-    is_cramped = (steps > forward) | (steps > backward)
-    room = np.where(is_forward, forward, backward)
-    first = np.where(is_cramped, np.minimum(steps, 0.5 * room), steps) * np.where(is_forward, 1.0, -1.0)
-    second = np.where(is_cramped, 2.0 * first, -first)
-    i, j = _pairs(d)
-    first_moves = first[:, :, None] * axes
-    both = first_moves[:, i] + first_moves[:, j]
-    there = points[:, None, :] + both
-    is_outside = ((there < lower) | (there > upper)).any(axis=2, keepdims=True)
-    both = np.where(is_outside, 0.5, 1.0) * both  # half way between two points inside, so inside
-    moves = np.concatenate([first_moves, second[:, :, None] * axes, both], axis=1)
+    forward, backward = _room(points, axes, lower, upper), _room(points, -axes, lower, upper)
+    is_forward = (2.0 * steps <= forward) | (forward >= backward)
+    length = np.minimum(steps, 0.5 * np.where(is_forward, forward, backward))
+    first = np.where(is_forward, length, -length)
+    second = np.where(length <= np.minimum(forward, backward), -first, 2.0 * first)
+    i, j = np.triu_indices(d, 1)
+    moves = first[:, :, None] * axes
+    moves = np.concatenate([moves, second[:, :, None] * axes, moves[:, i] + moves[:, j]], axis=1)
     return np.minimum(np.maximum(points[:, None, :] + moves, lower), upper)
 
 
-def _rooms(points: Array, axes: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """How far one can go from each point along each axis, forward and backward, (n, d) each."""
-    is_rising, size = axes > 0.0, np.where(axes == 0.0, 1.0, np.abs(axes))
-    above, below = (upper - points)[:, None, :] / size, (points - lower)[:, None, :] / size
-    above, below = (np.where(axes == 0.0, np.inf, a) for a in (above, below))
-    return np.where(is_rising, above, below).min(axis=2), np.where(is_rising, below, above).min(axis=2)
+def _room(points: Array, axes: Array, lower: Array, upper: Array) -> Array:
+    """How far one can go from each point along each axis, (n, d)."""
+    ends = np.where(axes > 0.0, upper, lower) - points[:, None]
+    return np.where(axes == 0.0, np.inf, ends / np.where(axes == 0.0, 1.0, axes)).min(axis=2)
 
 
 def hessian(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
@@ -121,18 +110,12 @@ def hessian(points: Array, values: Array, moved: Array, moved_values: Array, axe
     inv(axes)^T, which is axes^T M axes for orthonormal ones.
     """
     n, d = points.shape
-    a, _, rise_a, _ = _along_axes(points, values, moved, moved_values, axes)
+    a, _, rise, _ = _along_axes(points, values, moved, moved_values, axes)
     M = np.empty((n, d, d))
-    bends = curvatures(points, values, moved, moved_values, axes)
-    M[:, range(d), range(d)] = bends
-    i, j = _pairs(d)
-    share = _pair_shares(points, moved, a, basis(d) if axes is None else axes)
-    # along each axis the quadratic rises by this much where the pair is
-    rises = share[:, None] * np.stack([rise_a[:, i], rise_a[:, j]], axis=1)
-    bent = np.stack([bends[:, i] * a[:, i] ** 2, bends[:, j] * a[:, j] ** 2], axis=1)
-    rises = rises - 0.5 * (share * (1.0 - share))[:, None] * bent
-    rise = moved_values[:, 2 * d :] - values[:, None]
-    M[:, i, j] = M[:, j, i] = (rise - rises[:, 0] - rises[:, 1]) / (share**2 * a[:, i] * a[:, j])
+    M[:, range(d), range(d)] = curvatures(points, values, moved, moved_values, axes)
+    i, j = np.triu_indices(d, 1)
+    both = moved_values[:, 2 * d :] - values[:, None]
+    M[:, i, j] = M[:, j, i] = (both - rise[:, i] - rise[:, j]) / (a[:, i] * a[:, j])
     return M
 
 
@@ -143,37 +126,26 @@ def curvatures(points: Array, values: Array, moved: Array, moved_values: Array, 
 
 
 def _along_axes(
-    points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None
+    points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
     """Steps made in floating point along each axis, first and second, and the rises there, all (n, d)."""
     d = points.shape[1]
-    if axes is None:
-        a, b = _made(points, moved), _made(points, moved[:, d:])
-    else:
-        scaled = axes / np.einsum("id,id->i", axes, axes)[:, None]
-        a, b = (np.einsum("nid,id->ni", moved[:, k : k + d] - points[:, None], scaled) for k in (0, d))
-    return a, b, moved_values[:, :d] - values[:, None], moved_values[:, d : 2 * d] - values[:, None]
-
-
-def _pair_shares(points: Array, moved: Array, a: Array, axes: Array) -> Array:
-    """How much of the first steps (n, d) of both axes each pair was moved by, (n, pairs): all, or half."""
-    d = points.shape[1]
-    i, j = _pairs(d)
-    moves = a[:, :, None] * axes
-    whole = lengths(moves[:, i] + moves[:, j])
-    return np.where(lengths(moved[:, 2 * d :] - points[:, None]) < 0.75 * whole, 0.5, 1.0)
+    axes = basis(d) if axes is None else axes
+    steps = moved[:, : 2 * d].reshape(-1, 2, d, d) - points[:, None, None]
+    made = np.einsum("nsid,id->sni", steps, axes / np.einsum("id,id->i", axes, axes)[:, None])
+    return (made[0], made[1], moved_values[:, :d] - values[:, None], moved_values[:, d : 2 * d] - values[:, None])
 
 
 def is_rough(
-    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, rounding: float
+    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, slack: float
 ) -> NDArray[np.bool_]:
     """Whether the values on both sides along a coordinate contradict each other: a kink or a jump, (n,).
 
     A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The gradient comes from
     much shorter steps, so that what is left over beside it must be about the same curvature on both sides.
     """
-    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, None)
+    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values)
     bend_a, bend_b = rise_a - gradients * a, (rise_b - gradients * b) * (a / b) ** 2
-    gap = np.abs(bend_a - bend_b)
-    is_smooth = gap <= TUNING.rough * np.maximum(np.abs(bend_a), np.abs(bend_b)) + 100.0 * rounding
+    largest = np.maximum(np.abs(bend_a), np.abs(bend_b))
+    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack
     return np.asarray(~is_smooth.all(axis=1))

@@ -7,32 +7,16 @@ slopes of both sides are seen.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allmodes.search.context import Context
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local.finite_differences import basis
-from allmodes.search.searchers.local.table import Column, Rows, Table
+from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-_ENOUGH, _TURNED = 1e-4, 0.9  # Wolfe's conditions: rise over the one promised, and slope that may be left
-_MOST_DOUBLINGS = 2.0**10  # of the first step of a line, in an open box
-
-
-class LinePhase(Enum):
-    """What a search waits for."""
-
-    START = 0  # value and gradient at the point that it is put at
-    LINE = 1  # the value at its trial point, with the gradient if there is one
-    SLOPE = 2  # difference points for the gradient at the point that it has moved to
 
 
 @stored
@@ -45,88 +29,68 @@ class LineTable(Table):
         way, slope, base: direction of the line, slope and value where it begins.
         length, low, high: of the next step, and those known to be too short and too long, in units of the direction.
         first_step: when it begins; `first_slope`, size of the gradient where it met a kink.
-        goal, goal_value, goal_reach, drop: a point to come back to, its value, how near that is, and how much lower
-            the search was put.
-        lines: so far, `small_steps` of which in a row were small.
-        compared: the mode that it was told apart from, or -1.
-        is_learnt: whether the inverse Hessian has seen a step; `is_steepest`, whether the line is the steepest one.
-        has_goal, was_moved: whether there is a goal, and whether it was moved a little because no line led up.
+        goal, goal_value, goal_reach, drop: a point to come back to, its value, how near that is (0 where there is no
+            goal), and how much lower the search was put.
+        steps: made so far, `small_steps` of which in a row were small.
     """
 
-    inverse_hessian = Column[np.float64]("numbers", 2)
-    way = Column[np.float64]("numbers", 1)
-    goal = Column[np.float64]("numbers", 1)
-    slope = Column[np.float64]("numbers")
-    base = Column[np.float64]("numbers")
-    length = Column[np.float64]("numbers")
-    low = Column[np.float64]("numbers")
-    high = Column[np.float64]("numbers")
-    first_step = Column[np.float64]("numbers")
-    first_slope = Column[np.float64]("numbers")
-    goal_value = Column[np.float64]("numbers")
-    goal_reach = Column[np.float64]("numbers")
-    drop = Column[np.float64]("numbers")
-    lines = Column[np.int64]("counts")
-    small_steps = Column[np.int64]("counts")
-    compared = Column[np.int64]("counts")
-    is_learnt = Column[np.bool_]("flags")
-    is_steepest = Column[np.bool_]("flags")
-    has_goal = Column[np.bool_]("flags")
-    was_moved = Column[np.bool_]("flags")
+    inverse_hessian: Array = column(2)
+    way: Array = column(1)
+    slope: Array = column()
+    base: Array = column()
+    length: Array = column()
+    low: Array = column()
+    high: Array = column()
+    first_step: Array = column()
+    first_slope: Array = column()
+    goal: Array = column(1)
+    goal_value: Array = column()
+    goal_reach: Array = column()
+    drop: Array = column()
+    steps: Counts = column(dtype=np.int64)
+    small_steps: Counts = column(dtype=np.int64)
 
 
-def free_gradient(context: Context, table: LineTable, rows: Rows) -> Array:
-    """The gradients (n, d), 0 in coordinates that a bound holds."""
-    g = table.gradient[rows]
-    return np.where(is_held(context.box, table.point[rows], g), 0.0, g)
+def begin(context: Context, table: LineTable, rows: Rows) -> Rows:
+    """Begin lines from where searches are, and return the rows for which no way leads up.
 
-
-def forget(table: LineTable, rows: Rows) -> None:
-    """Nothing is known but the gradient: steps are as long as the first one."""
-    size = table.first_step[rows] / np.maximum(lengths(table.gradient[rows]), TINY)
-    table.inverse_hessian[rows] = size[:, None, None] * basis(table.d)
-    table.is_learnt[rows], table.small_steps[rows] = False, 0
-
-
-def begin(context: Context, table: LineTable, rows: Rows, is_steepest: bool = False) -> Rows:
-    """Begin lines from where searches are, in the direction of a quasi-Newton step or the steepest one.
-
-    Returns the rows for which no way leads up.
+    In the direction of a quasi-Newton step; in the steepest one if that does not lead up.
     """
     if not len(rows):
         return rows
-    held = is_held(context.box, table.point[rows], table.gradient[rows])
-    g = np.where(held, 0.0, table.gradient[rows])
+    point, gradient = table.point[rows], table.gradient[rows]
+    held = is_held(context.box, point, gradient)
+    g = np.where(held, 0.0, gradient)
     p = np.where(held, 0.0, (table.inverse_hessian[rows] @ g[..., None])[..., 0])
     slope = np.einsum("nd,nd->n", g, p)
-    is_bad = ~((slope > 0.0) & np.isfinite(slope)) | is_steepest
+    is_bad = ~((slope > 0.0) & np.isfinite(slope))
     if is_bad.any():
         p[is_bad] = g[is_bad] * context.tolerances.near / np.maximum(lengths(g[is_bad]), TINY)[:, None]
         slope[is_bad] = np.einsum("nd,nd->n", g[is_bad], p[is_bad])
     share = np.minimum(1.0, TUNING.first_radius / np.maximum(lengths(p), TINY))
     table.way[rows], table.slope[rows] = share[:, None] * p, share * slope
-    table.came_from[rows], table.old_gradient[rows] = table.point[rows], table.gradient[rows]
-    table.base[rows], table.low[rows], table.high[rows] = table.value[rows], 0.0, np.inf
-    table.length[rows], table.is_steepest[rows] = 1.0, is_bad
+    table.came_from[rows], table.old_gradient[rows], table.base[rows] = point, gradient, table.value[rows]
+    table.low[rows], table.high[rows], table.length[rows] = 0.0, np.inf, 1.0
     _aim(context, table, rows)
-    return rows[~(slope > 0.0) | (table.trial[rows] == table.point[rows]).all(axis=1)]
+    return rows[~(slope > 0.0) | (table.trial[rows] == point).all(axis=1)]
 
 
 def _aim(context: Context, table: LineTable, rows: Rows) -> None:
     trial = table.came_from[rows] + table.length[rows][:, None] * table.way[rows]
-    table.trial[rows], table.phase[rows] = clip(context.box, trial), LinePhase.LINE.value
+    table.trial[rows], table.phase[rows] = clip(context.box, trial), Phase.STEP.value
 
 
 def is_enough(table: LineTable, rows: Rows, value: Array) -> Mask:
     """Whether values (n,) at trial points are as high as the slope promises; failures are not."""
     rise = value - table.base[rows]
-    return np.asarray((rise >= _ENOUGH * table.length[rows] * table.slope[rows]) & (rise > 0.0))
+    return np.asarray((rise >= 1e-4 * table.length[rows] * table.slope[rows]) & (rise > 0.0))
 
 
 def is_turned(context: Context, table: LineTable, rows: Rows) -> Mask:
-    """Whether the slope along the line has changed where the searches are now."""
-    left = np.einsum("nd,nd->n", free_gradient(context, table, rows), table.way[rows])
-    return np.asarray((left <= _TURNED * table.slope[rows]) | (table.length[rows] >= _MOST_DOUBLINGS))
+    """Whether the slope along the line has changed where the searches are now, or they are too far away."""
+    point, g = table.point[rows], table.gradient[rows]
+    left = np.einsum("nd,nd->n", np.where(is_held(context.box, point, g), 0.0, g), table.way[rows])
+    return np.asarray((left <= 0.9 * table.slope[rows]) | (np.abs(point).max(axis=1) > TUNING.farthest))
 
 
 def divide(context: Context, table: LineTable, rows: Rows) -> tuple[Rows, Rows]:
@@ -134,6 +98,8 @@ def divide(context: Context, table: LineTable, rows: Rows) -> tuple[Rows, Rows]:
 
     Returns the rows whose line is divided as finely as makes sense: those that have risen, and those that have not.
     """
+    if not len(rows):
+        return rows, rows
     low, high = table.low[rows], table.high[rows]
     beyond = np.where(np.isfinite(high), 0.5 * (low + high), 2.0 * low)
     table.length[rows] = np.where(low == 0.0, TUNING.shrinkage * high, beyond)
@@ -145,9 +111,8 @@ def divide(context: Context, table: LineTable, rows: Rows) -> tuple[Rows, Rows]:
 def learn(context: Context, table: LineTable, rows: Rows) -> Array:
     """Learn from steps that were made, and count the small ones in a row; returns the rises (n,)."""
     s, y = table.point[rows] - table.came_from[rows], table.old_gradient[rows] - table.gradient[rows]
-    table.inverse_hessian[rows] = updated(table.inverse_hessian[rows], s, y, table.is_learnt[rows])
-    table.is_learnt[rows] = True
-    table.lines[rows] += 1
+    table.inverse_hessian[rows] = updated(table.inverse_hessian[rows], s, y, table.steps[rows] > 0)
+    table.steps[rows] += 1
     rise = table.value[rows] - table.base[rows]
     is_small = np.abs(s).max(axis=1) < TUNING.arrival * context.xtol
     is_small |= rise < TUNING.little * context.tolerances.tie
@@ -159,10 +124,10 @@ def updated(B: Array, s: Array, y: Array, is_learnt: Mask) -> Array:
     """Inverse Hessians (n, d, d) after steps s that changed gradients by -y; the first step also sets their scale."""
     sy = np.einsum("nd,nd->n", s, y)
     is_fine = sy > 1e-12 * lengths(s) * lengths(y)
-    rho = 1.0 / np.where(is_fine, sy, 1.0)
+    rho = (1.0 / np.where(is_fine, sy, 1.0))[:, None, None]
     scale = sy / np.maximum(np.einsum("nd,nd->n", y, y), TINY)
     eye = basis(s.shape[1])
     old = np.where(is_learnt[:, None, None], B, scale[:, None, None] * eye)
-    V = eye - rho[:, None, None] * s[:, :, None] * y[:, None, :]
-    new = V @ old @ V.mT + rho[:, None, None] * s[:, :, None] * s[:, None, :]
+    V = eye - rho * s[:, :, None] * y[:, None, :]
+    new = V @ old @ V.mT + rho * s[:, :, None] * s[:, None, :]
     return np.where((is_fine & np.isfinite(new).all(axis=(1, 2)))[:, None, None], new, B)

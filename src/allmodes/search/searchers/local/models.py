@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.objective.bounds import Box
+from allmodes.search.geometry import is_held
 from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
@@ -24,30 +26,24 @@ class Model(NamedTuple):
     g: Array
     eigenvalues: Array
     vectors: Array
-    held: NDArray[np.bool_]
     rotated: Array
 
     def newton(self) -> Array:
         """The step to the maximum of the model, (n, d); meaningful where the model has one."""
         return (self.vectors @ (self.rotated / np.minimum(self.eigenvalues, -TINY) * -1.0)[..., None])[..., 0]
 
-    def of(self, rows: NDArray[np.bool_]) -> Model:
-        """The models of some searches."""
-        return Model(self.g[rows], self.eigenvalues[rows], self.vectors[rows], self.held[rows], self.rotated[rows])
 
-
-def model(point: Array, g: Array, H: Array, lower: Array, upper: Array) -> Model:
+def model(box: Box, point: Array, g: Array, H: Array) -> Model:
     """Models at points (n, d), with the coordinates held where a bound stops the ascent."""
-    held = (point <= lower) | (point >= upper)
+    held = is_held(box, point, g)
     if held.any():
-        held = ((point <= lower) & (g < 0.0)) | ((point >= upper) & (g > 0.0))
         g = np.where(held, 0.0, g)
         H = np.where(held[:, :, None] | held[:, None, :], 0.0, H)
         n, i = held.nonzero()
         # Held coordinates neither bend the rest nor look like a flat direction.
         H[n, i, i] = -np.maximum(np.abs(H).max(axis=(1, 2)), TINY)[n]
     eigenvalues, vectors = np.linalg.eigh(H)
-    return Model(g, eigenvalues, vectors, held, (g[:, None, :] @ vectors)[:, 0])
+    return Model(g, eigenvalues, vectors, (g[:, None, :] @ vectors)[:, 0])
 
 
 def across(g: Array, H: Array, along: Array) -> tuple[Array, Array]:
@@ -63,33 +59,29 @@ def across(g: Array, H: Array, along: Array) -> tuple[Array, Array]:
 
 
 def step(model: Model, radius: Array) -> Array:
-    """The best step within the radius (n,) for every model, (n, d).
-
-    Where the maximum of the model is farther, s = (mu - H)^-1 g with mu such that |s| = radius, by Newton's method on
-    the secular equation 1/|s| = 1/radius, which converges monotonically from the left bound.
-    """
+    """The best step within the radius (n,) for every model, (n, d)."""
     lam, rotated = model.eigenvalues, model.rotated
     s = rotated / np.maximum(-lam, TINY)
     is_far = ~((lam[:, -1] < 0.0) & (np.einsum("nd,nd->n", s, s) <= radius * radius))
-    if is_far.all():
-        s = _on_sphere(lam, rotated, radius)
-    elif is_far.any():
+    if is_far.any():
         s[is_far] = _on_sphere(lam[is_far], rotated[is_far], radius[is_far])
     return (model.vectors @ s[..., None])[..., 0]
 
 
 def _on_sphere(lam: Array, rotated: Array, radius: Array) -> Array:
+    """s = (mu - H)^-1 g with mu such that |s| = radius, where the maximum of the model is farther.
+
+    By Newton's method on the secular equation 1/|s| = 1/radius, which converges monotonically from the left bound.
+    """
     largest = lam[:, -1]
-    spread = np.abs(lam).max(axis=1)
     mu = np.maximum(0.0, (lam + np.abs(rotated) / radius[:, None]).max(axis=1))
-    mu = np.maximum(mu, largest + 1e-12 * spread + TINY)
+    mu = np.maximum(mu, largest + 1e-12 * np.abs(lam).max(axis=1) + TINY)
     for _ in range(_SECULAR_STEPS):
         gap = mu[:, None] - lam
         s = rotated / gap
         squared = np.einsum("nd,nd->n", s, s)
-        length = np.sqrt(squared)
         slope = np.einsum("nd,nd->n", s, s / gap)
-        mu = mu + np.maximum(0.0, (length / radius - 1.0)) * squared / np.maximum(slope, TINY)
+        mu = mu + np.maximum(0.0, np.sqrt(squared) / radius - 1.0) * squared / np.maximum(slope, TINY)
     s = rotated / (mu[:, None] - lam)
     length = np.sqrt(np.einsum("nd,nd->n", s, s))
     s *= np.minimum(1.0, radius / np.maximum(length, TINY))[:, None]

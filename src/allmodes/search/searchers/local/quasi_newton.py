@@ -10,24 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Failed, SearchEvent, Stuck
-from allmodes.search.geometry import clip, lengths
+from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local import convergence, finite_differences, lines
-from allmodes.search.searchers.local.lines import LinePhase, LineTable
-from allmodes.search.searchers.local.table import Outcome, Rows
+from allmodes.search.searchers.local.lines import LineTable
+from allmodes.search.searchers.local.table import Array, Ends, Mask, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-_SHORTER = 0.1  # differences, of those on smooth ground: they are not to reach across a kink that is close
 _NO_ROWS = np.zeros(0, np.intp)
 
 
@@ -47,161 +42,125 @@ class QuasiNewton:
         table = self.table
         (k,) = table.open(event.point[None], [event.origin], [path])
         table.first_step[k] = event.radius or self.context.tolerances.near
-        table.compared[k] = event.origin.compared
         if event.goal is not None:
-            table.has_goal[k], table.goal[k] = True, event.goal
-            table.goal_value[k], table.goal_reach[k] = event.goal_value, event.goal_reach
+            table.goal[k], table.goal_value[k], table.goal_reach[k] = event.goal, event.goal_value, event.goal_reach
 
-    def take(self, points: Array, values: Array, gradients: Array, origins: list[Origin], paths: list[int]) -> Outcome:
+    def take(self, points: Array, values: Array, gradients: Array, origins: list[Origin], paths: list[int]) -> Ends:
         """Searches that go on from points (n, d) where value and gradient are known: their first lines."""
         table = self.table
         rows = table.open(points, origins, paths)
         table.value[rows], table.gradient[rows] = values, gradients
-        table.compared[rows] = [origin.compared for origin in origins]
         table.first_step[rows] = TUNING.shortest_first_radius
-        return self._finish(self._begin(rows), _NO_ROWS)
+        return self._begin(rows)
 
-    # ---- questions
-
-    def points(self, phase: LinePhase, rows: Rows) -> Array:
+    def points(self, phase: Phase, rows: Rows) -> Array:
         """Where searches in this phase want to be evaluated, (n, points each, d)."""
-        point, trial = self.table.point[rows], self.table.trial[rows]
-        match phase:
-            case LinePhase.SLOPE:
-                return self._moved(point)
-            case LinePhase.START if self.context.order == 0:
-                return np.concatenate([trial[:, None], self._moved(trial)], axis=1)
-        return trial[:, None]
-
-    def _moved(self, point: Array) -> Array:
-        step = _SHORTER * finite_differences.gradient_step(self.context)
-        return finite_differences.gradient_points(
-            point, finite_differences.inward(point, step, self.context.box.upper_unit)
-        )
+        if phase is Phase.STEP:
+            return self.table.trial[rows][:, None]
+        point = self.table.point[rows]
+        step = TUNING.kink_step * finite_differences.gradient_step(self.context)  # not across a kink that is close
+        steps = finite_differences.inward(point, step, self.context.box.upper_unit)
+        if phase is Phase.START:
+            return finite_differences.first_points(self.context, point, steps)
+        return finite_differences.gradient_points(point, steps)
 
     # ---- answers
 
-    def tell(self, phase: LinePhase, rows: Rows, points: Array, told: Evaluation) -> Outcome:
+    def tell(self, phase: Phase, rows: Rows, points: Array, told: Evaluation) -> Ends:
         """Answers to `points`."""
+        table = self.table
         match phase:
-            case LinePhase.START:
-                return self._told_start(rows, points, told)
-            case LinePhase.LINE:
-                return self._told_line(rows, told)
-            case LinePhase.SLOPE:
-                table = self.table
-                table.gradient[rows] = finite_differences.gradient(
-                    table.point[rows], table.value[rows], points, told.value
-                )
+            case Phase.START:
+                table.value[rows] = told.value[:, 0]
+                table.gradient[rows] = finite_differences.first_gradient(points, told)
+                table.drop[rows] = table.goal_value[rows] - table.value[rows]
+                is_fine = np.isfinite(table.value[rows] + table.gradient[rows].sum(axis=1))
+                return {k: self._stuck(k) for k in rows[~is_fine].tolist()} | self._begin(rows[is_fine])
+            case Phase.SLOPE:
+                here, value = table.point[rows], table.value[rows]
+                table.gradient[rows] = finite_differences.gradient(here, value, points, told.value)
                 return self._go_on(rows, _NO_ROWS)
-
-    def _told_start(self, rows: Rows, points: Array, told: Evaluation) -> Outcome:
-        table, values = self.table, told.value
-        if self.context.order:
-            g = told.gradient[:, 0]
-        else:
-            g = finite_differences.gradient(points[:, 0], values[:, 0], points[:, 1:], values[:, 1:])
-        is_fine = np.isfinite(values[:, 0]) & np.isfinite(g).all(axis=1)
-        fine, failed = rows[is_fine], rows[~is_fine]
-        table.point[fine], table.value[fine], table.gradient[fine] = points[is_fine, 0], values[is_fine, 0], g[is_fine]
-        table.drop[fine] = table.goal_value[fine] - table.value[fine]
-        return self._finish(self._begin(fine), failed)
-
-    def _told_line(self, rows: Rows, told: Evaluation) -> Outcome:
-        table, value = self.table, told.value[:, 0]
+        value = told.value[:, 0]
         is_enough = lines.is_enough(table, rows, value)
-        refused, taken = rows[~is_enough], rows[is_enough]
+        refused, risen = rows[~is_enough], rows[is_enough]
         table.high[refused] = table.length[refused]
-        table.point[taken], table.value[taken] = table.trial[taken], value[is_enough]
-        if self.context.order:
-            table.gradient[taken] = told.gradient[is_enough, 0]
-            return self._go_on(taken, refused)
-        table.phase[taken] = LinePhase.SLOPE.value
-        return self._go_on(_NO_ROWS, refused)
+        table.point[risen], table.value[risen] = table.trial[risen], value[is_enough]
+        if self.context.order == 0:
+            table.phase[risen] = Phase.SLOPE.value
+            return self._go_on(_NO_ROWS, refused)
+        table.gradient[risen] = told.gradient[is_enough, 0]
+        return self._go_on(risen, refused)
 
     # ---- going on
 
-    def _begin(self, rows: Rows) -> Rows:
-        """First lines, where nothing is known but the gradient; returns the rows for which no way leads up."""
-        table = self.table
-        lines.forget(table, rows)
-        slope = lengths(lines.free_gradient(self.context, table, rows))
-        table.first_slope[rows] = np.where(table.first_slope[rows] > 0.0, table.first_slope[rows], slope)
-        return lines.begin(self.context, table, rows)
-
-    def _go_on(self, risen: Rows, refused: Rows) -> Outcome:
-        """Searches that have risen and know the gradient there, and those whose trial point is not high enough."""
+    def _begin(self, rows: Rows) -> Ends:
+        """First lines, where nothing is known but the gradient: steps are as long as the first one."""
         context, table = self.context, self.table
-        is_fine = np.isfinite(table.gradient[risen]).all(axis=1)
-        stuck, risen = risen[~is_fine], risen[is_fine]
-        is_turned = lines.is_turned(context, table, risen)
-        same = risen[~is_turned]
-        table.low[same] = table.length[same]
-        done, level = lines.divide(context, table, np.concatenate([refused, same]))
-        is_last = table.is_steepest[level] | (table.small_steps[level] > 0)  # nor does another way lead up
-        still = lines.begin(context, table, level[~is_last], is_steepest=True)
-        there, late, paused, going = self._accept(np.concatenate([risen[is_turned], done]))
-        level = np.concatenate([level[is_last], still, there, lines.begin(context, table, going)])
-        return self._finish(level, np.concatenate([stuck, late]), paused)
+        g = table.gradient[rows]
+        size = table.first_step[rows] / np.maximum(lengths(g), TINY)
+        table.inverse_hessian[rows] = size[:, None, None] * finite_differences.basis(table.d)
+        table.first_slope[rows] = convergence.free_slope(context, table.point[rows], g)
+        return {k: self._finish(k) for k in lines.begin(context, table, rows).tolist()}
 
-    def _accept(self, rows: Rows) -> tuple[Rows, Rows, dict[int, int], Rows]:
-        """Steps that were made: searches that have arrived, that take too long, that pause at a mode, that go on."""
-        table = self.table
+    def _go_on(self, risen: Rows, refused: Rows) -> Ends:
+        """Searches that have risen and know the gradient there, and those whose trial point is not high enough."""
+        context, table, stuck, made = self.context, self.table, _NO_ROWS, _NO_ROWS
+        if len(risen):
+            is_fine = np.isfinite(table.gradient[risen]).all(axis=1)
+            stuck, risen = risen[~is_fine], risen[is_fine]
+            is_turned = lines.is_turned(context, table, risen)
+            made, same = risen[is_turned], risen[~is_turned]
+            table.low[same] = table.length[same]
+            refused = np.concatenate([refused, same])
+        done, level = lines.divide(context, table, refused)
+        ends: Ends = {k: self._finish(k) for k in level.tolist()}
+        ends |= {k: self._stuck(k) for k in stuck.tolist()}
+        return ends | self._accept(np.concatenate([made, done]))
+
+    def _accept(self, rows: Rows) -> Ends:
+        """Steps that were made: searches have arrived, take too long, pause at a mode, or go on."""
+        if not len(rows):
+            return {}
+        table, ends = self.table, Ends()
         rise = lines.learn(self.context, table, rows)
         is_there = (table.small_steps[rows] >= TUNING.small_steps) | self._is_back(rows, rise)
-        is_late = table.lines[rows] > TUNING.patience + TUNING.patience_per_dimension * table.d
-        others = rows[~(is_there | is_late)]
-        paused = {k: j for k in others.tolist() if (j := self._close_mode(k)) >= 0}
-        going = np.array([k for k in others.tolist() if k not in paused], dtype=np.intp)
-        return rows[is_there], rows[is_late & ~is_there], paused, going
+        is_late = table.steps[rows] > TUNING.patience + TUNING.patience_per_dimension * table.d
+        for k, there, late in zip(rows.tolist(), is_there.tolist(), is_late.tolist(), strict=True):
+            if there:
+                ends[k] = self._finish(k)
+            elif late:
+                ends[k] = self._stuck(k)
+            elif (j := self._close_mode(k)) >= 0:
+                ends[k] = self._arrived(k, j)
+        going = np.array([k for k in rows.tolist() if k not in ends], dtype=np.intp)
+        return ends | {k: self._finish(k) for k in lines.begin(self.context, table, going).tolist()}
 
     def _is_back(self, rows: Rows, rise: Array) -> Mask:
         """Which searches have come back to their goals, and have regained nearly all."""
-        table = self.table
+        table, reach = self.table, self.table.goal_reach[rows]
+        if not reach.any():
+            return np.zeros(len(rows), bool)
         apart = np.abs(self.context.box.difference(table.point[rows], table.goal[rows])).max(axis=1)
         left = np.maximum(table.goal_value[rows] - table.value[rows], rise)
-        is_near = (apart <= table.goal_reach[rows]) & (left <= TUNING.regained * table.drop[rows])
-        return np.asarray(table.has_goal[rows] & is_near)
+        return np.asarray((reach > 0.0) & (apart <= reach) & (left <= TUNING.little * table.drop[rows]))
 
     def _close_mode(self, k: int) -> int:
         """A mode that a search without a goal has come close to and was not compared with, or -1."""
         if self.table.is_awaited[k] or not len(self.context.archive):
             return -1
         j, apart = self.context.archive.closest(self.table.point[k])
-        return -1 if apart > self.context.tolerances.near or self.table.compared[k] == j else j
+        return -1 if apart > self.context.tolerances.near or self.table.begun(k).compared == j else j
 
     # ---- ends
 
-    def _finish(self, level: Rows, stuck: Rows, paused: dict[int, int] | None = None) -> Outcome:
-        """Searches that get no higher, that cannot go on, and that pause close to a mode."""
-        table = self.table
-        ended: list[tuple[int, SearchEvent]] = []
-        handed: list[int] = []
-        for k in level.tolist():
-            if not table.has_goal[k] and self._is_smooth(k):
-                handed.append(k)
-            elif table.has_goal[k] or table.is_learnt[k]:
-                ended.append((k, self._arrived(k)))
-            elif table.was_moved[k]:
-                ended.append((k, self._stuck(k)))
-            else:
-                self._move(k)
-        ended += [(k, self._stuck(k)) for k in stuck.tolist()]
-        ended += [(k, self._arrived(k, j)) for k, j in (paused or {}).items()]
-        return Outcome(ended, handed)
-
-    def _is_smooth(self, k: int) -> bool:
-        """Whether the slope has vanished, as it does at a smooth optimum."""
+    def _finish(self, k: int) -> SearchEvent | None:
+        """A search that gets no higher: at a smooth optimum, where its slope has vanished, steps go on instead."""
         table, context = self.table, self.context
-        least = max(TUNING.smooth_slope * float(table.first_slope[k]), convergence.no_slope(context))
-        return convergence.free_slope(context, table.point[k], table.gradient[k]) <= least
-
-    def _move(self, k: int) -> None:
-        """Not a step was made, because differences reach across the kink that it is on: begin a little aside."""
-        table, context = self.table, self.context
-        aside = context.tolerances.near * context.rng.standard_normal(table.d)
-        table.trial[k], table.phase[k] = clip(context.box, table.point[k] + aside), LinePhase.START.value
-        table.first_step[k], table.was_moved[k] = context.tolerances.near, True
+        least = max(TUNING.negligible * float(table.first_slope[k]), convergence.no_slope(context))
+        has_goal = table.goal_reach[k] > 0.0
+        if not has_goal and convergence.free_slope(context, table.point[k], table.gradient[k]) <= least:
+            return None
+        return self._arrived(k) if has_goal or table.steps[k] else self._stuck(k)
 
     def _stuck(self, k: int) -> SearchEvent:
         table = self.table

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +11,6 @@ from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-_LEAST_CLIMB = 1e-12  # of the scale: taken to be left where a search is as high as the mode
 
 
 def recognise(
@@ -31,54 +27,32 @@ def recognise(
         peaks, gains: the maxima of their models (n, d), and how much higher they are (n,).
         has_peak: whether a model was measured and has a maximum.
     """
+    n, share, archive = len(point), TUNING.agreement, context.archive
     by_model, by_slope = bool(has_peak.any()), context.order < 2 and not has_peak.all()
     if not (by_model or by_slope):
-        return np.full(len(point), -1)
-    near = _near(context, np.where(has_peak[:, None], peaks, point), point, value)
-    if by_model:
-        accepted, measure = _by_model(context, near, peaks, value + gains)
-        accepted &= has_peak[:, None]
-    if by_slope:
-        is_alike, miss = _by_gradient(context, near, value, g)
-        if by_model:
-            accepted |= is_alike & ~has_peak[:, None]
-            measure = np.where(has_peak[:, None], measure, miss)
-        else:
-            accepted, measure = is_alike, miss
-    return _best(accepted, measure, near.modes)
-
-
-def _best(accepted: Mask, measure: Array, modes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each search the accepted mode of the smallest measure, or -1; all (n, k)."""
-    if not accepted.any():
-        return np.full(len(modes), -1)
-    rows = np.arange(len(modes))
-    which = np.where(accepted, measure, np.inf).argmin(axis=1)
-    return np.where(accepted[rows, which], modes[rows, which], -1)
-
-
-class _Near(NamedTuple):
-    """The k modes closest to each search, (n, k): their numbers, components, heights, how far off and how high above.
-
-    `apart` holds squares in the metrics of the modes, `whitened` the differences themselves.
-    """
-
-    modes: NDArray[np.intp]
-    means: Array
-    C: Array
-    heights: Array
-    whitened: Array
-    apart: Array
-    climb: Array
-
-
-def _near(context: Context, anchor: Array, point: Array, value: Array) -> _Near:
-    archive = context.archive
-    modes = archive.neighbours(anchor)
-    means, C, heights = archive.means[modes], archive.components.factors.C[modes], archive.values[modes]
+        return np.full(n, -1)
+    # The k modes closest to each search, (n, k), how far off in their metrics, and how much higher.
+    modes = archive.neighbours(np.where(has_peak[:, None], peaks, point))
+    means, heights, C = archive.means[modes], archive.values[modes], archive.components.factors.C[modes]
     whitened = _whitened(context, point, means, C)
-    climb = np.maximum(heights - value[:, None], _LEAST_CLIMB * context.scale)
-    return _Near(modes, means, C, heights, whitened, _squares(whitened), climb)
+    apart = _squares(whitened)
+    least = share * np.maximum(heights - value[:, None], context.tolerances.rounding())
+    accepted, miss = np.zeros(modes.shape, bool), np.zeros(modes.shape)
+    if by_model:
+        miss = _squares(_whitened(context, peaks, means, C))
+        is_as_high = np.abs((value + gains)[:, None] - heights) < least
+        accepted = has_peak[:, None] & (miss < share**2 * apart) & is_as_high
+    if by_slope:
+        pulled = (g[:, None, None, :] @ archive.components.factors.A[modes])[..., 0, :]  # A_j^T g
+        missing = _squares(pulled + whitened)
+        is_alike = (apart < heights - context.level) & (missing < share**2 * apart)
+        is_alike &= np.abs(value[:, None] - heights + 0.5 * apart) < least
+        accepted |= is_alike & ~has_peak[:, None]
+        miss = np.where(has_peak[:, None], miss, missing / np.maximum(apart, TINY))
+    if not accepted.any():
+        return np.full(n, -1)
+    best = np.arange(n), np.where(accepted, miss, np.inf).argmin(axis=1)
+    return np.where(accepted[best], modes[best], -1)
 
 
 def _whitened(context: Context, points: Array, means: Array, C: Array) -> Array:
@@ -87,22 +61,3 @@ def _whitened(context: Context, points: Array, means: Array, C: Array) -> Array:
 
 def _squares(whitened: Array) -> Array:
     return np.einsum("nkd,nkd->nk", whitened, whitened)
-
-
-def _by_model(context: Context, near: _Near, peaks: Array, heights: Array) -> tuple[Mask, Array]:
-    """Which modes the maxima of models (n, d) with these heights (n,) agree with, and the distances from them."""
-    share = TUNING.agreement
-    peak_apart = _squares(_whitened(context, peaks, near.means, near.C))
-    miss = np.abs(heights[:, None] - near.heights)
-    return (peak_apart < share**2 * near.apart) & (miss < share * near.climb), peak_apart
-
-
-def _by_gradient(context: Context, near: _Near, value: Array, g: Array) -> tuple[Mask, Array]:
-    """Which components agree with value and gradient where the search is, and by how much the gradient misses."""
-    share, apart, heights = TUNING.agreement, near.apart, near.heights
-    pulled = (g[:, None, None, :] @ context.archive.components.factors.A[near.modes])[..., 0, :]  # A_j^T g
-    missing = _squares(pulled + near.whitened)
-    inside = apart < np.maximum(heights - context.level, 1e-3 * context.scale)
-    accepted = inside & (missing < share**2 * apart)
-    accepted &= np.abs(value[:, None] - heights + 0.5 * apart) < share * near.climb
-    return accepted, missing / np.maximum(apart, TINY)

@@ -1,9 +1,10 @@
-"""Rows of running searches: one row of a few wide arrays for each, with named columns."""
+"""Tables of running searches: one row for each, and an array for everything that is to be known of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import Field, dataclass, field, fields
+from enum import Enum
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,61 +13,34 @@ from allmodes.search.candidate import Origin
 from allmodes.search.events import SearchEvent
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-_Entries = TypeVar("_Entries", bound=np.generic)
+
+# Rows of searches that are over, with what there is to say; None where the other machine goes on with the search.
+Ends: TypeAlias = dict[int, SearchEvent | None]
 
 
-class Outcome(NamedTuple):
-    """What became of searches that were moved on; all others wait to be asked about.
+class Phase(Enum):
+    """What a search waits for."""
 
-    Attributes:
-        ended: rows of those that are over, with what there is to say.
-        handed: rows of those that go on with the other machine.
-    """
-
-    ended: list[tuple[int, SearchEvent]]
-    handed: list[int]
+    START = 0  # value and gradient where it begins
+    STEP = 1  # the value at its trial point, with derivatives if there are any
+    SLOPE = 2  # difference points for the gradient at the point it has moved to
+    CURVE = 3  # difference points for the curvature where it has arrived
+    FINAL = 4  # the value at the last Newton step
 
 
-class Column(Generic[_Entries]):
-    """Some columns of one of a table's arrays, as an array of its own with d^power entries a row.
-
-    The array is a view, made when it is first looked at: what is written into it is in the table.
-    """
-
-    def __init__(self, array: str, power: int = 0) -> None:
-        self.array, self.power = array, power
-        self.places: dict[int, Any] = {}  # by dimension
-
-    def __set_name__(self, owner: type[Table], name: str) -> None:
-        self.name = name
-        columns = columns_of(owner, self.array)
-        self.before = [column.power for column in columns[: columns.index(self)]]
-
-    def __get__(self, table: Table, owner: type[Table]) -> NDArray[_Entries]:
-        d = table.d
-        places = self.places.get(d)
-        if places is None:
-            first = sum(d**power for power in self.before)
-            places = self.places[d] = slice(first, first + d**self.power) if self.power else first
-        view = getattr(table, self.array)[:, places]
-        if self.power == 2:
-            view = view.reshape(-1, d, d)
-        table.__dict__[self.name] = view
-        return view
-
-
-def columns_of(owner: type[Table], array: str) -> list[Column[Any]]:
-    """The columns of one of a table's arrays, in their order: those of `Table` first."""
-    parts = [part for cls in reversed(owner.__mro__) for part in vars(cls).values() if isinstance(part, Column)]
-    return [part for part in parts if part.array == array]
+def column(power: int = 0, dtype: type = np.float64) -> Any:
+    """A field of a table: an array with d^power entries in each row."""
+    return field(init=False, metadata={"power": power, "dtype": dtype})
 
 
 @dataclass(eq=False)
 class Table:
     """State of running searches. A search keeps its row until it is over; then another may get it.
 
-    Concrete tables list what else there is about a search as columns of `numbers`, `counts` or `flags`.
+    Concrete tables have further columns.
 
     Attributes:
         d: dimensions.
@@ -77,48 +51,52 @@ class Table:
         came_from, old_gradient: the point before.
         path: its number among all searches, the order in which they move.
         cost: evaluations so far.
-        phase: what it waits for, as the value of its machine's enumeration.
+        phase: what it waits for, as the value of a `Phase`.
         is_asked: whether it is in flight.
         is_awaited: whether the verifier waits for its end: it is not stopped early.
     """
 
     d: int
-    numbers: Array = field(init=False)
-    counts: NDArray[np.int64] = field(init=False)
-    flags: NDArray[np.bool_] = field(init=False)
     origins: list[Origin | None] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     unused: list[int] = field(default_factory=list)
-
-    point = Column[np.float64]("numbers", 1)
-    trial = Column[np.float64]("numbers", 1)
-    came_from = Column[np.float64]("numbers", 1)
-    old_gradient = Column[np.float64]("numbers", 1)
-    value = Column[np.float64]("numbers")
-    gradient = Column[np.float64]("numbers", 1)
-    path = Column[np.int64]("counts")
-    cost = Column[np.int64]("counts")
-    phase = Column[np.int64]("counts")
-    is_asked = Column[np.bool_]("flags")
-    is_awaited = Column[np.bool_]("flags")
+    point: Array = column(1)
+    value: Array = column()
+    gradient: Array = column(1)
+    trial: Array = column(1)
+    came_from: Array = column(1)
+    old_gradient: Array = column(1)
+    path: Counts = column(dtype=np.int64)
+    cost: Counts = column(dtype=np.int64)
+    phase: Counts = column(dtype=np.int64)
+    is_asked: Mask = column(dtype=np.bool_)
+    is_awaited: Mask = column(dtype=np.bool_)
 
     def __post_init__(self) -> None:
-        kind, d = type(self), self.d
-        self.numbers = np.zeros((0, sum(d**column.power for column in columns_of(kind, "numbers"))))
-        self.counts = np.zeros((0, len(columns_of(kind, "counts"))), np.int64)
-        self.flags = np.zeros((0, len(columns_of(kind, "flags"))), np.bool_)
+        for each in self.columns():
+            shape = (0,) + (self.d,) * each.metadata["power"]
+            setattr(self, each.name, np.zeros(shape, each.metadata["dtype"]))
+
+    def columns(self) -> list[Field[Any]]:
+        """The fields that have a row for each search."""
+        return [each for each in fields(self) if each.metadata]
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
         """Rows of searches that go on at points (n, d); everything else about them is 0, and their value unknown."""
-        n = len(points)
-        if len(self.unused) < n:
-            self._grow(n - len(self.unused))
+        n, size = len(points), len(self.path)
+        more = max(n - len(self.unused), size) if n > len(self.unused) else 0
+        self.unused += range(size, size + more)
+        self.origins += [None] * more
         chosen, self.unused = self.unused[:n], self.unused[n:]
         rows = np.array(chosen, dtype=np.intp)
-        for array in (self.numbers, self.counts, self.flags):
+        for each in self.columns():
+            array = getattr(self, each.name)
+            if more:
+                array = np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
+                setattr(self, each.name, array)
             array[rows] = 0
         self.value[rows] = -np.inf
         self.point[rows] = self.trial[rows] = self.came_from[rows] = points
@@ -129,8 +107,8 @@ class Table:
         self.rows = self.in_order(np.array(self.rows + chosen, dtype=np.intp)).tolist()
         return rows
 
-    def close(self, gone: set[int]) -> None:
-        """These searches are over."""
+    def close(self, gone: Ends) -> None:
+        """These searches are over here."""
         self.rows = [k for k in self.rows if k not in gone]
         self.unused = sorted(gone) + self.unused
         for k in gone:
@@ -145,23 +123,12 @@ class Table:
         """Rows in the order of their paths."""
         return rows[self.path[rows].argsort(kind="stable")]
 
-    def origin(self, k: int) -> Origin:
-        """Of a search in use, with what it has cost so far."""
+    def begun(self, k: int) -> Origin:
+        """Where the search in a row comes from, as it was when it was put here."""
         origin = self.origins[k]
         assert origin is not None
-        return origin._replace(cost=int(self.cost[k]))
+        return origin
 
-    def _grow(self, missing: int) -> None:
-        """At least so many more rows; the views are made anew."""
-        size = len(self.numbers)
-        more = max(missing, size)
-        self.unused += range(size, size + more)
-        self.origins += [None] * more
-        self.numbers, self.counts, self.flags = (_longer(a, more) for a in (self.numbers, self.counts, self.flags))
-        for array in ("numbers", "counts", "flags"):
-            for column in columns_of(type(self), array):
-                self.__dict__.pop(column.name, None)
-
-
-def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros((more, array.shape[1]), array.dtype)])
+    def origin(self, k: int) -> Origin:
+        """Where the search in a row comes from, with what it has cost so far."""
+        return self.begun(k)._replace(cost=int(self.cost[k]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import Candidate, Origin
@@ -13,15 +12,18 @@ from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held
 from allmodes.search.searchers.local import convergence, learning, models
-from allmodes.search.searchers.local.learning import Phase, TrustRegionTable
+from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.recognition import recognise
-from allmodes.search.searchers.local.table import Outcome, Rows
+from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
 
-Array = NDArray[np.float64]
-
-_SMALLEST_RADIUS = 1e-11  # of the box: shorter steps lose half their digits to the rounding of positions
+_LEARN = {
+    Phase.START: learning.told_start,
+    Phase.STEP: learning.told_step,
+    Phase.SLOPE: learning.told_slope,
+    Phase.CURVE: learning.told_curve,
+}
 
 
 @stored
@@ -40,41 +42,28 @@ class TrustRegion:
     def __post_init__(self) -> None:
         self.table = TrustRegionTable(self.context.box.d)
 
-    def open(self, points: Array, radii: Array | float, origins: list[Origin], paths: list[int]) -> Rows:
-        """Begin at points (n, d)."""
-        rows = self.table.open(points, origins, paths)
-        self.table.radius[rows] = radii
-        return rows
+    def open(
+        self, points: Array, radii: Array | float, origins: list[Origin], paths: list[int],
+        has_met_kink: bool = False, along: Array | None = None,
+    ) -> None:  # fmt: skip
+        """Begin at points (n, d); where they have met a kink before they are not handed over to lines again.
 
-    def open_across(self, point: Array, radius: float, along: Array, origin: Origin, path: int) -> None:
-        """Begin at a point (d,), in the plane across a direction (d,)."""
-        rows = self.open(point[None], radius, [origin], [path])
-        self.table.along[rows], self.table.is_confined[rows] = along, True
-        self.table.has_met_kink[rows] = True  # over a kink it would move freely
-
-    def open_after_kink(self, points: Array, origins: list[Origin], paths: list[int]) -> None:
-        """Searches that have been over a kink go on from points (n, d); they are not handed over again."""
-        rows = self.open(points, self.context.tolerances.near, origins, paths)
-        self.table.has_met_kink[rows] = True
+        Searches that begin across a direction (d,) do not move along it, as they would on lines.
+        """
+        rows, table = self.table.open(points, origins, paths), self.table
+        table.radius[rows], table.has_met_kink[rows] = radii, has_met_kink or along is not None
+        table.along[rows] = 0.0 if along is None else along
 
     def points(self, phase: Phase, rows: Rows) -> Array:
         """Where searches in this phase want to be evaluated, (n, points each, d)."""
         return learning.points_of(self.context, self.table, phase, rows)
 
-    def tell(self, phase: Phase, rows: Rows, points: Array, told: Evaluation) -> tuple[Rows, Outcome]:
+    def tell(self, phase: Phase, rows: Rows, points: Array, told: Evaluation) -> tuple[Rows, Ends]:
         """Answers to `points`; the rows returned know value, gradient and model, and are to be advanced."""
-        context, table, nothing = self.context, self.table, Outcome([], [])
-        match phase:
-            case Phase.START:
-                return learning.told_start(context, table, rows, points, told), nothing
-            case Phase.STEP:
-                return learning.told_step(context, table, rows, told), nothing
-            case Phase.SLOPE:
-                return learning.told_slope(context, table, rows, points, told), nothing
-            case Phase.CURVE:
-                return learning.told_curve(context, table, rows, points, told), nothing
-        ends = zip(rows.tolist(), map(self._told_final, rows.tolist(), told.value[:, 0].tolist()), strict=True)
-        return np.zeros(0, np.intp), Outcome([(k, event) for k, event in ends if event is not None], [])
+        if phase is not Phase.FINAL:
+            return _LEARN[phase](self.context, self.table, rows, points, told), {}
+        ends = {k: self._told_final(k, float(value)) for k, value in zip(rows.tolist(), told.value[:, 0], strict=True)}
+        return rows[:0], {k: event for k, event in ends.items() if event is not None}
 
     def _told_final(self, k: int, value: float) -> SearchEvent | None:
         """The last step, from values alone: arrived, unless it ended short or the model is wrong."""
@@ -84,7 +73,8 @@ class TrustRegion:
         if not value >= old - slack:  # the model is wrong: a kink
             return Stuck(table.origin(k), table.point[k].copy(), old)
         predicted = float(g @ s + 0.5 * s @ H @ s)
-        if table.iterations[k] <= self._patience and convergence.is_short(self.context, value - old, predicted, slack):
+        is_short = convergence.is_short(self.context, value - old, predicted, slack)
+        if is_short and table.iterations[k] <= self._patience:
             table.came_from[k], table.old_gradient[k] = table.point[k], g
             table.point[k], table.value[k], table.phase[k] = where, value, Phase.SLOPE.value
             table.iterations[k] += 1
@@ -101,85 +91,64 @@ class TrustRegion:
     def _patience(self) -> int:
         return TUNING.patience + TUNING.patience_per_dimension * self.table.d
 
-    def advance(self, rows: Rows) -> Outcome:
+    def advance(self, rows: Rows) -> Ends:
         """Searches that know value, gradient and model where they are: they end, arrive, or make another step."""
         table, context = self.table, self.context
-        is_fine = np.isfinite(table.model[rows]).all(axis=1)
-        unable: list[int] = []
-        if not is_fine.all():
-            unable, rows = rows[~is_fine].tolist(), rows[is_fine]
-            if not len(rows):
-                return self._cannot_go_on(unable, [])
         point, value, g, H = table.point[rows], table.value[rows], table.gradient[rows], table.hessian[rows]
+        is_fine = np.isfinite(value + g.sum(axis=1) + H.sum(axis=(1, 2)))  # a sum is if all its terms are
+        if not is_fine.all():
+            ends = self._cannot_go_on(rows[~is_fine])
+            return ends | self.advance(rows[is_fine]) if is_fine.any() else ends
         context.paths.add(table.path[rows], point, value)
-        is_confined = table.is_confined[rows]
+        is_confined = table.along[rows].any(axis=1)
         if is_confined.any():
             along = table.along[rows[is_confined]]
             g[is_confined], H[is_confined] = models.across(g[is_confined], H[is_confined], along)
-        model = models.model(point, g, H, *context.box.edges)
+        model = models.model(context.box, point, g, H)
         peaks = clip(context.box, point + model.newton())
-        s = peaks - point
-        far, gains = np.abs(s).max(axis=1), models.gain(g, H, s)
-        measured, is_concave = table.is_measured[rows], model.eigenvalues[:, -1] < 0.0
-        is_sure = is_concave & measured
+        s, measured = peaks - point, table.is_measured[rows]
+        far, gains, is_sure = np.abs(s).max(axis=1), models.gain(g, H, s), measured & (model.eigenvalues[:, -1] < 0.0)
+        stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
+        table.distance[rows], table.shrinkage[rows] = far, q
+        step = np.where((stretch > 0.0)[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
         is_there = convergence.is_stationary(context, model, value, far, gains, measured, table.measurements[rows])
-        going = ~is_there
-        ended: list[tuple[int, SearchEvent]] = []
+        is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
             known = recognise(context, point, value, g, peaks, gains, is_sure)
-            is_known = (known >= 0) & ~table.is_awaited[rows]
-            if is_known.any():
-                pairs = zip(rows[is_known].tolist(), known[is_known].tolist(), strict=True)
-                ended = [(k, Recognised(table.origin(k), j)) for k, j in pairs]
-                is_there &= ~is_known
-                going &= ~is_known
-        stretch, shrinkage = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
-        table.distance[rows], table.shrinkage[rows] = far, shrinkage
-        for i in is_there.nonzero()[0]:
+            is_new = (known < 0) | table.is_awaited[rows]
+            is_there &= is_new
+            is_going &= is_new
+            pairs = zip(rows[~is_new].tolist(), known[~is_new].tolist(), strict=True)
+            ends = {k: Recognised(table.origin(k), j) for k, j in pairs}
+        for i in is_there.nonzero()[0].tolist():
             event = self._arrive(int(rows[i]), peaks[i], float(far[i]))
-            ended += [] if event is None else [(int(rows[i]), event)]
-        if not going.all():
-            rows, point, s, stretch = rows[going], point[going], s[going], None if stretch is None else stretch[going]
-            model = model.of(going)
-        return self._cannot_go_on(unable + self._step(rows, point, model, s, stretch), ended)
+            ends |= {} if event is None else {int(rows[i]): event}
+        going = rows[is_going]
+        return ends | self._cannot_go_on(self._step(going, clip(context.box, (point + step)[is_going])))
 
-    def _step(self, rows: Rows, point: Array, model: models.Model, s: Array, stretch: Array | None) -> list[int]:
-        """Where searches are evaluated next; returns those that cannot go on.
-
-        Args:
-            rows, point: the searches and where they are.
-            model, s, stretch: their models, the steps to the maxima, how much to lengthen these.
-        """
-        if not len(rows):
-            return []
-        table, radius, iterations = self.table, self.table.radius[rows], self.table.iterations[rows]
-        step = models.step(model, radius)
-        if stretch is not None:
-            step = np.where((stretch > 1.0)[:, None], stretch[:, None] * s, step)
-        trial = clip(self.context.box, point + step)
+    def _step(self, rows: Rows, trial: Array) -> Rows:
+        """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""
+        table, iterations, refusals = self.table, self.table.iterations[rows], self.table.refusals[rows]
         table.trial[rows], table.phase[rows] = trial, Phase.STEP.value
-        is_lost = (radius < _SMALLEST_RADIUS) | (trial == point).all(axis=1)
-        is_lost |= iterations > self._patience
-        refusals = table.refusals[rows]
         is_rough = (refusals >= TUNING.refusals) & (refusals >= TUNING.refused_share * iterations)
-        is_lost |= is_rough & ~table.has_met_kink[rows]
-        if not np.abs(trial).max() < TUNING.farthest:
-            is_lost |= ~(np.abs(trial).max(axis=1) < TUNING.farthest)
-        return rows[is_lost].tolist()
+        is_lost = (iterations > self._patience) | (is_rough & ~table.has_met_kink[rows])
+        is_lost |= (trial == table.point[rows]).all(axis=1)
+        is_lost |= table.radius[rows] < TUNING.negligible * self.context.xtol
+        return rows[is_lost | ~(np.abs(trial).max(axis=1) < TUNING.farthest)]
 
-    def _cannot_go_on(self, lost: list[int], ended: list[tuple[int, SearchEvent]]) -> Outcome:
+    def _cannot_go_on(self, rows: Rows) -> Ends:
         """Searches that got lost go on over a kink, or are over."""
-        table = self.table
-        handed = [k for k in lost if self._is_at_kink(k)]
-        for k in lost if not handed else [k for k in lost if k not in handed]:
-            origin = table.origin(k)
-            if not np.abs(table.trial[k]).max() < TUNING.farthest:
-                ended.append((k, RanAway(origin)))
+        table, ends = self.table, Ends()
+        for k in rows.tolist():
+            if self._is_at_kink(k):
+                ends[k] = None
+            elif not np.abs(table.trial[k]).max() < TUNING.farthest:
+                ends[k] = RanAway(table.origin(k))
             elif table.iterations[k] or table.has_met_kink[k]:
-                ended.append((k, Stuck(origin, table.point[k].copy(), float(table.value[k]))))
+                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]))
             else:
-                ended.append((k, Failed(origin)))
-        return Outcome(ended, handed)
+                ends[k] = Failed(table.origin(k))
+        return ends
 
     def _is_at_kink(self, k: int) -> bool:
         """Whether a search that got lost has something to go on with: a slope, where models do not hold."""
@@ -188,41 +157,35 @@ class TrustRegion:
             return False
         is_rough = table.refusals[k] >= TUNING.refused_share * table.iterations[k]
         slope = convergence.free_slope(self.context, table.point[k], table.gradient[k])
-        has_slope = bool(convergence.no_slope(self.context) < slope < np.inf)
-        return has_slope and bool(is_rough or not np.isfinite(table.hessian[k]).all())
+        has_slope = convergence.no_slope(self.context) < slope < np.inf
+        return bool(has_slope and (is_rough or not np.isfinite(table.hessian[k]).all()))
 
     # ---- arriving
 
     def _arrive(self, k: int, peak: Array, far: float) -> SearchEvent | None:
         """A search at the maximum of its model: measure the curvature, make the last step, or say so."""
         table, context = self.table, self.context
-        xtol, box = context.xtol, context.box
+        held = is_held(context.box, table.point[k], table.gradient[k])
         if not table.is_measured[k]:
-            held = is_held(box, table.point[k], table.gradient[k])
             if held.all() and len(context.archive):
                 j, apart = context.archive.closest(table.point[k])
                 if apart < context.tolerances.same:  # a corner that is known
                     return Recognised(table.origin(k), j)
             table.phase[k] = Phase.CURVE.value
             return None
-        if context.order and self._is_released(k, peak):
-            table.trial[k], table.phase[k] = peak, Phase.STEP.value
-            return None
-        if context.order == 0 and TUNING.negligible * xtol < far <= convergence.last_step(context):
+        if context.order == 0 and TUNING.negligible * context.xtol < far <= convergence.last_step(context):
             table.trial[k], table.phase[k] = peak, Phase.FINAL.value
+            return None
+        slope = table.gradient[k] + table.hessian[k] @ (peak - table.point[k])
+        if context.order and (held & ~is_held(context.box, peak, slope)).any() and np.isfinite(peak).all():
+            # in a steep valley a bound that holds the search where it is may release it at the peak
+            table.trial[k], table.phase[k] = peak, Phase.STEP.value
             return None
         return self._arrived(k)
 
-    def _is_released(self, k: int, peak: Array) -> bool:
-        """Whether a bound that holds a search where it is does not at the peak of its model: in a steep valley."""
-        table, box = self.table, self.context.box
-        slope = table.gradient[k] + table.hessian[k] @ (peak - table.point[k])
-        held = is_held(box, table.point[k], table.gradient[k])
-        return bool((held & ~is_held(box, peak, slope)).any() and np.isfinite(peak).all())
-
     def _arrived(self, k: int) -> Arrived:
-        table, xtol = self.table, self.context.xtol
-        is_sharp = table.distance[k] <= TUNING.arrival * xtol and table.shrinkage[k] < TUNING.quadratic
+        table = self.table
+        is_sharp = table.distance[k] <= TUNING.arrival * self.context.xtol and table.shrinkage[k] < TUNING.quadratic
         return Arrived(
             Candidate(
                 table.point[k].copy(), float(table.value[k]), table.gradient[k].copy(), table.hessian[k].copy(),

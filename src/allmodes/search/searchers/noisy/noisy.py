@@ -38,13 +38,13 @@ class Noisy(Strategy):
     def ask(self) -> Request:
         context = self.context
         if self.stage == "measure":
-            places = context.rng.random((TUNING.places, context.box.d))
+            places = context.rng.random((TUNING.confirmations // TUNING.repeats, context.box.d))
             return Request(np.repeat(places, TUNING.repeats, axis=0))
         if self.stage == "search":
             is_late = context.nfev >= (1.0 - TUNING.reserve) * context.maxfev
             if not is_late and not self.population.ending:
                 return self.population.ask(is_settled=True)
-            for candidate in self.population.narrow(TUNING.narrow):
+            for candidate in self.population.narrow(TUNING.widest):
                 self.verifier.record(candidate)
             self.stage = "verify"
         points = self.verifier.ask()
@@ -59,7 +59,7 @@ class Noisy(Strategy):
         elif self.stage == "verify":
             self.verifier.tell(values)
         else:
-            self.context.learn_noise(measure_noise(values.reshape(TUNING.places, TUNING.repeats)))
+            self.context.learn_noise(measure_noise(values.reshape(-1, TUNING.repeats)))
             self.context.observe_level(values)
             self.stage = "search"
 

@@ -221,8 +221,11 @@ class Components:
         if not context.is_global or context.noise > 0 or not len(context.archive):
             return
         state, is_hop = evolution.state, labels.hop >= 0
-        age = state.age - np.where(is_hop, 0, evolution.window)  # hops are many: they are judged a window earlier
-        moved = moved[(age[moved] > evolution.window) & (age[moved] % TUNING.look_every == 0)]
+        is_old = state.age > evolution.window * np.where(
+            is_hop, 1, 2
+        )  # hops are many: they are judged a window earlier
+        every = TUNING.look_every
+        moved = moved[is_old[moved] & (state.age[moved] % every == every // 2)]  # between two tests, which come first
         value, target, best = state.best_value[moved], labels.target[moved], context.archive.best
         is_below = is_hop[moved] & (value < target)
         gap = np.where(is_below, np.minimum(target, best), best) - value

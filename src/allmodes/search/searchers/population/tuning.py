@@ -39,7 +39,7 @@ class Tuning:
     first_step: float = constant(0.02, "box", "of a hop or ray, until its place has taught a better one")
     stop_share: float = constant(0.6, "radius", "components from far away are stopped this close to a mode")
     look_every: int = constant(
-        4, "generations", "between two looks at a component: is it on a known hill, is it hopeless?"
+        5, "generations", "between two looks at a component: is it on a known hill, is it hopeless?"
     )
     cut: float = constant(10.0, "last gain", "a component with a larger gap to the best is given up")
     hop_cut: float = constant(2.0, "last gain", "the same for hops, which are many, against where they hopped from")

@@ -12,7 +12,6 @@ from allmodes import ModeFinder, Result, find_maxima, find_minima
 from allmodes.nva import presets
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.families import Gaussian
-from allmodes.result import records
 from allmodes.result.records import FrameRecord, PathRecord
 
 BOX = [(-3.0, 3.0), (-2.0, 2.0)]
@@ -102,12 +101,12 @@ def test_paths_are_in_the_user_s_coordinates_and_sign(find):
 
     result = find(fun, BOX, vectorized=True, rng=0, maxfev=4000)
     paths = result.paths
-    assert len(paths) == paths.launches > 10
+    assert len(paths) == paths.searches > 10
     assert [len(path) for path in paths] == np.bincount(paths.numbers)[np.unique(paths.numbers)].tolist()
     low, high = np.array(BOX).T
     assert ((paths.points >= low) & (paths.points <= high)).all()
     np.testing.assert_allclose(paths.values, fun(paths.points), rtol=1e-12, atol=1e-12)
-    for number, path in paths.of_launch.items():
+    for number, path in paths.by_search.items():
         values = paths.values[paths.numbers == number]
         np.testing.assert_array_equal(path, paths.points[paths.numbers == number])
         assert (np.diff(values) * (1 if find is find_maxima else -1) > -1e-9).all(), "searches go uphill"
@@ -151,7 +150,7 @@ def test_annealing_is_kept_frame_by_frame():
 def test_an_engine_assembly_is_traced_and_other_methods_are_not():
     given = {"vectorized": True, "rng": 0, "maxfev": 1500}
     assert find_minima(camel, BOX, method=presets.nva_gm(order=0), **given).trace is not None
-    for method in ("auto", "launch", "multistart"):
+    for method in ("auto", "local", "multistart"):
         assert find_minima(camel, BOX, method=method, **given).trace is None
 
 
@@ -201,26 +200,24 @@ def test_variances_stand_in_for_covariances_in_many_dimensions():
 
 
 @pytest.mark.parametrize("method", ["auto", "anneal"])
-def test_a_search_that_is_saved_and_loaded_keeps_the_same(tmp_path, method, monkeypatch):
-    monkeypatch.setattr(records, "_MOST_LAUNCHES", 20)
-    monkeypatch.setattr(records, "_MOST_FRAMES", 30)
+def test_a_search_that_is_saved_and_loaded_keeps_the_same(tmp_path, method):
+    settings = {"rng": 1, "maxfev": 3000, "method": method, "options": {"patience": 10**6}}
 
     def go(finder, evaluations):
         while not finder.stop() and finder.nfev < evaluations:
             finder._driver.tell_round(camel(finder.ask()))
         return finder
 
-    whole = go(ModeFinder(BOX, rng=1, maxfev=3000, method=method), 3000).result
+    whole = go(ModeFinder(BOX, **settings), 3000).result
     path = tmp_path / "search.npz"
-    go(ModeFinder(BOX, rng=1, maxfev=3000, method=method), 700).save(path)
+    go(ModeFinder(BOX, **settings), 700).save(path)
     parts = go(ModeFinder.load(path), 3000).result
     same(parts.paths, whole.paths)
-    assert 0 < len(whole.paths) <= 20
     if method == "auto":
-        assert whole.paths.launches > 20
+        assert whole.paths.searches > 200 >= len(whole.paths) > 0, "some were dropped"
     else:
         same(parts.trace, whole.trace)
-        assert len(whole.trace) <= 30
+        assert len(whole.trace) > 20
     assert parts.settings == whole.settings
 
 
@@ -246,7 +243,7 @@ def test_settings_are_enough_to_search_again():
         return np.cos(x[:, 0]) + np.abs(x[:, 1])
 
     asked = {
-        "target": "global", "method": "launch", "n_modes": 7, "maxfev": 900, "maxiter": 500, "maxtime": 600.0,
+        "target": "global", "method": "local", "n_modes": 7, "maxfev": 900, "maxiter": 500, "maxtime": 600.0,
         "xtol": 1e-5, "periodic": [0], "polish": True, "x0": [[1.0, 0.5], [2.0, -0.5]], "vectorized": True,
         "options": {"patience": 30, "width": 3}, "on_error": "nan", "noise": None,
     }  # fmt: skip

@@ -1,0 +1,75 @@
+"""Questions: what each may be asked, and that all of them can be saved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from judging import candidate_at, make_context
+
+from allmodes.search.archive import Frozen
+from allmodes.search.candidate import LOCAL, RETURN, Origin
+from allmodes.search.events import Failed
+from allmodes.search.verify.comparison import Between, LevelPath
+from allmodes.search.verify.components import AroundComponent
+from allmodes.search.verify.kinks import AroundKink, ComesBack, Nudge
+from allmodes.search.verify.question import Optimum, Question
+from allmodes.search.verify.stationarity import FarGround, LeastCurvature, LevelGround
+from allmodes.storage import pack, unpack
+
+
+def bowl(x):
+    return -float(((x - 0.5) ** 2).sum())
+
+
+MIDDLE = np.full(2, 0.5)
+CANDIDATE = candidate_at(bowl, MIDDLE, factor=1e-3 * np.eye(2))
+GROOVE = candidate_at(lambda x: -float((x[0] - 0.5) ** 2), MIDDLE)
+OPTIMUM = Optimum(CANDIDATE, "flat", True)
+QUESTIONS = [
+    AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
+    ComesBack(CANDIDATE, np.eye(2), 0),
+    FarGround(GROOVE), LeastCurvature(GROOVE, "flat"), LevelGround(GROOVE),
+    LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])), Nudge(CANDIDATE, MIDDLE, 0),
+]  # fmt: skip
+BY_SEARCHES = (ComesBack, LevelPath)
+
+
+def test_all_questions_there_are_are_here():
+    assert {type(question) for question in QUESTIONS} == set(Question.__subclasses__())
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
+def test_a_question_asks_for_values_or_is_answered_by_searches(question):
+    context = make_context(2)
+    points = question.points(context)
+    assert context.box.inside(points).all()
+    assert bool(len(points)) is not isinstance(question, BY_SEARCHES)
+    if isinstance(question, BY_SEARCHES):
+        with pytest.raises(TypeError, match="not by values"):
+            question.answer(context, points, np.zeros(0))
+    else:
+        with pytest.raises(TypeError, match="launches no local search"):
+            question.ended(context, Failed(Origin(LOCAL, RETURN, 0)))
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
+def test_a_question_is_stored(question):
+    restored = unpack(*pack(question))
+    assert type(restored) is type(question)
+    np.testing.assert_array_equal(restored.candidate.point, MIDDLE)
+    np.testing.assert_array_equal(restored.points(make_context(2)), question.points(make_context(2)))
+
+
+@pytest.mark.parametrize(
+    "question", [each for each in QUESTIONS if not isinstance(each, BY_SEARCHES)], ids=lambda each: type(each).__name__
+)
+def test_values_that_failed_lead_to_no_point_that_is_not_finite(question):
+    context = make_context(2)
+    record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "flat", "derivatives", 1)
+    context.archive.add(np.zeros(2), -0.5, record)
+    points = question.points(context)
+    with np.errstate(all="ignore"):
+        step = question.answer(context, points, np.full(len(points), -np.inf))
+    for part in step if isinstance(step, tuple) else ():
+        if isinstance(part, np.ndarray):
+            assert np.isfinite(part).all()

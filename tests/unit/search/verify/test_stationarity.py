@@ -1,0 +1,227 @@
+"""Smooth candidates: optima, saddles, level ground, boundaries; by derivatives, or by values where these fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from judging import candidate_at, make_context
+
+from allmodes.search.verify.question import Higher, NoOptimum, Optimum, Question
+from allmodes.search.verify.stationarity import FarGround, LeastCurvature, LevelGround, examine, is_curved, shape
+
+PEAK, SADDLE, LEVEL = -np.diag([4.0, 2.0]), np.diag([-4.0, 2.0]), np.diag([-4.0, 0.0])
+MIDDLE = (0.5, 0.5)
+
+
+def nothing(x):
+    return 0.0
+
+
+def claimed(point=MIDDLE, hessian=PEAK, gradient=(0.0, 0.0), value=0.0, **known):
+    """A candidate with these derivatives."""
+    hessian, gradient = np.asarray(hessian, dtype=float), np.asarray(gradient, dtype=float)
+    return candidate_at(lambda x: value, point, hessian=hessian, gradient=gradient, **known)
+
+
+def answered(step, f, context):
+    """What a question says once the function is known where it asks."""
+    points = step.points(context)
+    assert context.box.inside(points).all()
+    return step.answer(context, points, np.array([f(point) for point in points]))
+
+
+def judged(f, candidate, context):
+    """The last word."""
+    step = examine(context, candidate)
+    while isinstance(step, Question):
+        step = answered(step, f, context)
+    return step
+
+
+# ---- what derivatives say
+
+
+@pytest.mark.parametrize("hessian", [SADDLE, -PEAK, np.diag([-4.0, 0.5])])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_saddle_or_a_bottom_is_no_optimum(hessian, order):
+    assert examine(make_context(2, order), claimed(hessian=hessian)) == NoOptimum("a saddle")
+
+
+@pytest.mark.parametrize(
+    ("point", "gradient", "hessian", "held"),
+    [
+        ((0.0, 0.5), (-3.0, 0.0), SADDLE, None),  # the free coordinate curves up: a saddle on the edge
+        ((0.0, 0.5), (-3.0, 0.0), np.diag([5.0, -2.0]), [True, False]),
+        ((1.0, 0.5), (3.0, 0.0), np.diag([5.0, -2.0]), [True, False]),
+        ((1.0, 0.0), (3.0, -1.0), -PEAK, [True, True]),
+    ],
+)
+def test_on_the_boundary_free_coordinates_decide(point, gradient, hessian, held):
+    context, candidate = make_context(2, order=2), claimed(point, hessian, gradient)
+    step = examine(context, candidate)
+    if held is None:
+        assert isinstance(step, NoOptimum)
+        return
+    assert step.kind == "boundary"
+    assert shape(context, candidate).held.tolist() == held
+
+
+def test_a_bound_that_does_not_push_is_not_active():
+    assert examine(make_context(2, order=2), claimed((0.0, 0.5))).kind == "optimum"
+
+
+def test_a_slope_at_a_bound_that_may_be_an_error_of_differences_holds_nothing():
+    context = make_context(2, order=0)
+    assert not shape(context, claimed((0.0, 0.5), gradient=(-1e-9, 0.0))).held.any()
+    assert shape(context, claimed((0.0, 0.5), gradient=(-1.0, 0.0))).held.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("order", "hessian", "is_sure"),
+    [(2, np.diag([-40.0, -0.8]), True), (1, PEAK, True), (1, np.diag([-40.0, -0.8]), False), (0, PEAK, False)],
+)
+def test_no_values_are_spent_on_a_curvature_that_is_sure(order, hessian, is_sure):
+    step = examine(make_context(2, order), claimed(hessian=hessian))
+    assert isinstance(step, Optimum if is_sure else LeastCurvature)
+
+
+# ---- the least curvature
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_curvature_that_values_show_is_kept(order):
+    context, hessian = make_context(2, order), np.diag([-40.0, -0.8])
+    step = judged(lambda x: -20.0 * (x[0] - 0.5) ** 2 - 0.4 * (x[1] - 0.5) ** 2, claimed(hessian=hessian), context)
+    assert step.kind == "optimum"
+    np.testing.assert_array_equal(step.candidate.hessian, hessian)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_curvature_that_values_do_not_show_is_none(order):
+    context = make_context(2, order)
+    step = examine(context, claimed(hessian=np.diag([-40.0, -0.8])))
+    step = answered(step, lambda x: -20.0 * (x[0] - 0.5) ** 2, context)
+    assert isinstance(step, LevelGround)
+    np.testing.assert_allclose(step.candidate.hessian, np.diag([-40.0, 0.0]), atol=1e-6)
+
+
+def test_along_a_ridge_that_differences_took_for_a_peak_the_search_goes_on():
+    context = make_context(2, order=0)
+    step = judged(lambda x: x[1] - 0.5, claimed(), context)
+    assert isinstance(step, Higher)
+    assert step.point[1] > 0.5
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_gentle_curve_that_values_close_by_show_is_one(order):
+    """There are ripples farther away, which probes there would see."""
+    context = make_context(2, order)
+    step = examine(context, claimed(hessian=np.diag([-4.0, -0.03])))
+    assert isinstance(step, LeastCurvature)
+    assert np.abs(step.points(context) - 0.5).max() < 0.011
+    step = answered(step, lambda x: 0.03 / 400.0 * (np.cos(20.0 * (x[1] - 0.5)) - 1.0), context)
+    assert step.kind == "optimum"
+
+
+def test_a_gentle_curve_that_values_close_by_do_not_show_is_looked_at_farther():
+    context = make_context(2, order=2)
+    step = examine(context, claimed(hessian=np.diag([-4.0, -0.03])))
+    assert isinstance(answered(step, lambda x: -1e4 * (x[1] - 0.5) ** 4, context), LevelGround)
+
+
+def test_after_quadratic_convergence_a_gentle_curve_is_one():
+    assert examine(make_context(2, order=2), claimed(hessian=np.diag([-4.0, -0.03]), is_sharp=True)).kind == "optimum"
+
+
+# ---- level ground
+
+
+def test_directions_that_look_level_are_probed_on_both_sides_inside_the_box():
+    context = make_context(2, order=2)
+    step = examine(context, claimed((0.5, 0.99), LEVEL))
+    assert isinstance(step, LevelGround)
+    points = step.points(context)
+    np.testing.assert_allclose(points[:, 0], 0.5)
+    assert points[:, 1].min() < 0.99 < points[:, 1].max() <= 1.0
+
+
+@pytest.mark.parametrize("steepness", [1.0, 50.0])
+def test_a_quartic_peak_is_flat(steepness):
+    step = judged(
+        lambda x: -2.0 * (x[0] - 0.5) ** 2 - steepness * (x[1] - 0.5) ** 4, claimed(hessian=LEVEL), make_context(2, 2)
+    )
+    assert (step.kind, step.is_level) == ("flat", True)
+
+
+def test_a_weak_parabola_is_an_ordinary_peak():
+    step = judged(lambda x: -2.0 * (x[0] - 0.5) ** 2 - 1e-3 * (x[1] - 0.5) ** 2,
+                  claimed(hessian=np.diag([-4.0, -1e-6])), make_context(2, 2))  # fmt: skip
+    assert step.kind == "optimum"
+
+
+@pytest.mark.parametrize(
+    ("place", "hessian", "f", "kind"),
+    [
+        (0.994, LEVEL, lambda x: -50.0 * (x[1] - 0.994) ** 4, "flat"),
+        (0.998, np.diag([-4.0, -1e-6]), lambda x: -0.04 * (x[1] - 0.998) ** 2, "optimum"),
+    ],
+    ids=["quartic", "parabola"],
+)
+def test_a_bound_next_to_it_does_not_change_what_a_peak_is(place, hessian, f, kind):
+    assert judged(f, claimed((0.5, place), hessian), make_context(2, 2)).kind == kind
+
+
+def test_a_degenerate_saddle_is_left_uphill():
+    context = make_context(2, order=2)
+    step = judged(lambda x: (x[1] - 0.5) ** 3 - (x[0] - 0.5) ** 2, claimed(hessian=LEVEL), context)
+    assert isinstance(step, Higher)
+    assert step.point[1] > 0.52
+
+
+def test_ground_that_is_exactly_level_is_looked_at_farther():
+    """A higher hill that begins after the first fall is not climbed, for a valley lies before it."""
+    context = make_context(2, order=2)
+    step = answered(examine(context, claimed(hessian=LEVEL)), nothing, context)
+    assert isinstance(step, FarGround)
+    assert step.points(context)[:, 1].max() == 1.0
+    step = answered(step, lambda x: -0.1 * (x[1] > 0.55) + 5.0 * (x[1] > 0.9), context)
+    assert (step.kind, step.is_level) == ("flat", True)
+
+
+def test_level_ground_that_rises_at_last_is_left():
+    context = make_context(2, order=2)
+    step = judged(lambda x: float(max(0.0, x[1] - 0.7)), claimed(hessian=LEVEL), context)
+    assert isinstance(step, Higher)
+    assert step.point[1] > 0.7
+
+
+def test_a_plateau_below_the_best_value_is_no_optimum():
+    context = make_context(2, order=2)
+    context.observe(np.full((1, 2), 0.9), np.ones(1), 1)
+    step = judged(nothing, claimed(hessian=np.zeros((2, 2))), context)
+    assert step == NoOptimum("a plateau below the best value")
+    context = make_context(2, order=2)
+    assert judged(nothing, claimed(hessian=np.zeros((2, 2))), context).kind == "flat"
+
+
+def test_before_the_function_is_sampled_values_decide():
+    """A given start: nothing is known of the scale, so that any curvature may be gentle."""
+    context = make_context(2, order=2)
+    context.sampled = np.zeros(0)
+    step = judged(lambda x: -2.0 * (x[0] - 0.5) ** 2 - (x[1] - 0.5) ** 2, claimed(), context)
+    assert isinstance(examine(context, claimed()), LevelGround)
+    assert step.kind == "optimum"
+
+
+@pytest.mark.parametrize(("power", "curved"), [(2.0, True), (4.0, False), (1.0, True)])
+def test_falls_like_those_of_a_parabola_are_curved(power, curved):
+    length = np.array([0.003, 0.03])[:, None, None] * np.ones((2, 2, 1))
+    assert is_curved(length, length**power, 1e-15).tolist() == [curved]
+    assert is_curved(length, length**power, 1.0).tolist() == [False]  # nothing is seen above rounding
+
+
+def test_a_side_that_a_bound_cuts_short_tells_little():
+    length = np.array([[[0.003], [0.001]], [[0.03], [0.001]]])
+    falls = length**2
+    falls[:, 1] = 0.0
+    assert is_curved(length, falls, 1e-15).tolist() == [True]
