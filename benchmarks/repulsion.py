@@ -41,8 +41,8 @@ from allmodes.problems import (
 from allmodes.reproduce.hapke import train
 from allmodes.search.archive import Archive, Frozen
 from allmodes.search.context import Context
-from allmodes.search.geometry import is_held
 from allmodes.search.events import Continue
+from allmodes.search.geometry import is_held
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.annealing.tuning import TUNING
 

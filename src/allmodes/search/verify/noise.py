@@ -37,7 +37,7 @@ class Fitting:
         rounds: so far.
         fitted: numbers of the modes of this round, whose parabolas go through the points `asked`.
         factors: (J, d, d), how wide the points around each mode are.
-        is_settled: (J,), which need no other fit.
+        is_settled, was_poor: (J,), which need no other fit, and where the function was once no parabola.
         ascents: (J,), how surely each was on a slope in its last fit, in standard errors.
     """
 
@@ -47,6 +47,7 @@ class Fitting:
     fitted: NDArray[np.intp] = field(init=False)
     factors: Array = field(init=False)
     is_settled: NDArray[np.bool_] = field(init=False)
+    was_poor: NDArray[np.bool_] = field(init=False)
     ascents: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +57,8 @@ class Fitting:
         self.factors = np.array(
             [first_factor(record.hessian, context.noise, narrowest) for record in context.archive.records]
         )
-        self.is_settled, self.ascents = np.zeros(J, bool), np.zeros(J)
+        self.is_settled, self.was_poor = np.zeros((2, J), bool)
+        self.ascents = np.zeros(J)
 
     def ask(self) -> Array:
         """Points around the modes that are not settled, each twice; what follows is left its share of the budget."""
@@ -95,7 +97,8 @@ class Fitting:
         record = replace(archive.records[j], kind=kind, active=peak.active, standard_error=fit.error)
         if peak.is_sure:
             record = replace(record, hessian=fit.hessian, source="differences", gradient=peak.gradient)
-        self.factors[j] = next_factor(fit, context.noise, context.tolerances.near)
+        self.was_poor[j] |= fit.is_poor
+        self.factors[j] = next_factor(fit, context.noise, bool(self.was_poor[j]), context.tolerances.near)
         archive.change(j, peak.point, fit.value + peak.rise, record)
 
     def _finish(self) -> None:

@@ -110,7 +110,7 @@ class Sorting:
         """On every hill the best mode is kept, or one that is verified and not surely worse."""
         archive, n = self.context.archive, len(self.rivals)
         groups, is_seen = self.groups, self.counts[:n] > 0
-        values = np.where(is_seen, self.means[:n], archive.values)
+        values = np.where(is_seen, self.means[:n], -np.inf)  # failed
         errors = self.context.noise / np.sqrt(np.maximum(self.counts[:n], 1.0))
         is_verified = np.array([record.kind != "unverified" for record in archive.records], bool)
         kept = np.zeros(n, bool)

@@ -78,9 +78,12 @@ def first_factor(hessian: Array, noise: float, narrowest: float) -> Array:
     return _adapted(np.eye(len(hessian)), hessian / TUNING.wider**2, TINY, noise, np.inf, narrowest)
 
 
-def next_factor(fit: Fit, noise: float, narrowest: float) -> Array:
-    """The next factor: as the curvature says where that is sure, wider where it is not; narrower if the fit is poor."""
-    most = TUNING.wider**-0.5 if fit.is_poor else TUNING.wider
+def next_factor(fit: Fit, noise: float, was_poor: bool, narrowest: float) -> Array:
+    """The next factor: as the curvature says where that is sure, wider where it is not, narrower if the fit is poor.
+
+    Never wider again once a fit was poor.
+    """
+    most = TUNING.wider**-0.5 if fit.is_poor else 1.0 if was_poor else TUNING.wider
     return _adapted(fit.factor, fit.hessian, fit.least, noise, most, narrowest)
 
 

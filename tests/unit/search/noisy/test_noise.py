@@ -134,7 +134,8 @@ def test_failures_are_left_out_of_a_fit():
 
 def test_a_slope_is_forgotten_when_there_is_a_peak():
     context = known(((0.6, 0.5), 5.0), ((0.2, 0.2), 4.0))
-    go_through(Fitting(context), lambda z: np.where(z[:, 0] > 0.4, hill(z), 20.0 * z[:, 0] - 20.0))
+    for stage in (Fitting, partial(Sorting, is_final=True)):
+        go_through(stage(context), lambda z: np.where(z[:, 0] > 0.4, hill(z), 20.0 * z[:, 0] - 20.0))
     assert len(context.archive) == 1
     assert np.abs(context.archive.means[0] - [0.6, 0.5]).max() < 0.05
 

@@ -24,7 +24,7 @@ class Tuning:
     wider: float = constant(2.0, "ratio", "by which the width grows at most; its root where it shrinks again")
     reach: float = constant(2.0, "widths", "as far as a parabola is trusted; a mode within half of it is there")
     sure: float = constant(
-        2.0, "standard errors", "of a slope, a curvature or a fall that is not luck; twice that for a rejection"
+        2.0, "standard errors", "of a slope, curvature or misfit that is not luck; twice that for a rejection"
     )
     alike: float = constant(
         0.1, "noise", "of repeats that are no measure of the noise: the function is rough, not random"

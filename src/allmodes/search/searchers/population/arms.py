@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 
-POOL, RAY, MIX, HOP, STUCK = ARMS = ("pool", "ray", "mix", "hop", "stuck")
+POOL, RAY, MIX, HOP, STUCK, REHEAT = ARMS = ("pool", "ray", "mix", "hop", "stuck", "reheat")
 
 
 @stored

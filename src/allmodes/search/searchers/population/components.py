@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Event, Recognised
-from allmodes.search.searchers.population.arms import ARMS, HOP, POOL, ComponentStart
+from allmodes.search.searchers.population.arms import ARMS, HOP, POOL, REHEAT, ComponentStart
 from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
@@ -61,22 +61,24 @@ class End(NamedTuple):
 @stored
 @dataclass
 class Components:
-    """Components in flight.
+    """Components in flight, all of one population size.
 
     Attributes:
+        factor: population size over the usual one.
         evolution: their shapes and how they move.
         labels: what else is known of each.
-        begun: components so far.
+        begun: components so far; the next one's number is twice that, and one more in larger populations.
     """
 
     context: Context
+    factor: int = 1
     evolution: Evolution = field(init=False)
     labels: Labels = field(init=False)
     begun: int = 0
 
     def __post_init__(self) -> None:
         d = self.context.box.d
-        self.evolution = Evolution(d, population_size(d))
+        self.evolution = Evolution(d, self.factor * population_size(d))
         whole, fact = np.zeros(0, np.int64), np.zeros(0, np.bool_)
         self.labels = Labels(whole, whole, whole, np.zeros(0), whole, whole, fact, fact)
 
@@ -86,7 +88,7 @@ class Components:
     def add(self, start: ComponentStart) -> None:
         """Another component."""
         self.evolution.add(start.point, start.spread)
-        new = (self.begun, ARMS.index(start.arm), start.hop, start.target, 0, -1, False, False)
+        new = (2 * self.begun + (self.factor > 1), ARMS.index(start.arm), start.hop, start.target, 0, -1, False, False)
         self.labels = Labels._make(np.append(column, value) for column, value in zip(self.labels, new, strict=True))
         self.begun += 1
 
@@ -164,7 +166,10 @@ class Components:
         evolution, labels, context = self.evolution, self.labels, self.context
         modes, distance = nearest(context, context.box.reflect(evolution.state.mean[moved]), counted)
         limits = np.zeros(len(ARMS))
-        limits[ARMS.index(POOL)], limits[ARMS.index(HOP)] = TUNING.stop_share * radius, TUNING.first_step
+        limits[[ARMS.index(POOL), ARMS.index(REHEAT)]], limits[ARMS.index(HOP)] = (
+            TUNING.stop_share * radius,
+            TUNING.first_step,
+        )
         is_stopped = distance < limits[labels.arm[moved]]
         self._recognise(moved[is_stopped], modes[is_stopped], events)
         if context.noise > 0:
