@@ -77,7 +77,7 @@ def find_minima(
         retries: how often to retry a point whose worker has died; then it is counted as lost.
         on_error: "raise" passes an exception of fun on; "nan" counts it as a failure and goes on. Values that are not
             finite are counted and survived in either case.
-        polish: False reports the points where annealing ends as they are, unverified. (Other methods always polish.)
+        polish: False reports where annealing or populations end as it is, without a local search from there.
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         callback: called with the keyword intermediate_result after every round; returning True or raising
             StopIteration stops the search.

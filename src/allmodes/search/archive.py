@@ -118,6 +118,7 @@ class Archive:
         C, A = _factors(record)
         mu[j], factors.C[j], factors.A[j] = point, C[0], A[0]
         self.values[j], self.records[j] = value, record
+        self.has_boundary |= bool(record.active.any())
         self._forget_distances()
 
     def revalue(self, j: int, value: float, **changes: Any) -> None:

@@ -16,7 +16,8 @@ class Bandit:
     """Arms that cost evaluations and bring new modes; each is tried as often as it may be the best (Thompson sampling).
 
     The rate of an arm is taken to be Gamma distributed: one success in `first_cost` evaluations is credited in advance,
-    or the share of one that `credits` says, and what was seen fades over `memory` evaluations of that arm, for what pays early in a search may not pay later.
+    or the share of one that `credits` says. What was seen fades over `memory` evaluations of that arm, for what pays
+    early in a search may not pay later.
 
     Attributes:
         first_cost: evaluations that the first success of an arm is taken to cost.

@@ -116,7 +116,7 @@ class Scheduler(Strategy):
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
             self.local.open(self.multistart.choose(self._in_flight), LOCAL)
-            screened = self.multistart.screening()
+            screened = None if self._enough else self.multistart.screening()
             if screened is not None:
                 self.turn = ""
                 return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), screened[None])]), VALUE)
@@ -125,9 +125,13 @@ class Scheduler(Strategy):
         blocks = self.local.ask(most) + self.verifier.ask()
         if turn == LOCAL or (blocks and self.context.order):
             self.turn = "" if turn == LOCAL else turn
+            if not blocks and not self.flights and self._enough and not self.ending:
+                return self.ask()  # local searches are enough: it is the others' turn
             return self._take_off(Flight(blocks), _NEEDS[self.context.order])
         self.turn = ""
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
+        if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
+            return self.ask()  # it has just found that nothing is left to try: the others have something
         flight = Flight(blocks, turn if len(request.points) else "", len(request.points))
         return self._take_off(flight, VALUE if blocks else request.needs, request.points)
 
@@ -213,7 +217,7 @@ class Scheduler(Strategy):
             archive = context.archive
             if not context.is_global or archive.values[event.mode] >= archive.best - context.tolerances.tie:
                 self.turns.bandit.succeed(origin.member)
-            if origin.member == POPULATION and self.polishes:
+            if origin.member == POPULATION and origin.start != POLISH and self.polishes:
                 start = Start(archive.means[event.mode].copy(), POLISH, context.tolerances.close)
                 self.local.open([start], POPULATION)
         if is_own:
@@ -256,7 +260,8 @@ class Scheduler(Strategy):
     @property
     def _enough(self) -> str:
         """Why local searches are enough; empty while they are not."""
-        return self.stopping.ending(self.context, self.multistart.counts, self.local.numbers)
+        running = self.local.numbers + self.verifier.numbers
+        return self.stopping.ending(self.context, self.multistart.counts, running)
 
     @property
     def ending(self) -> str:

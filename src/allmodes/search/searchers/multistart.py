@@ -176,6 +176,7 @@ class Multistart:
             start = self.screened.take(self.context)
             if start is None:
                 self.needs_screening = True
+                self.counts.barren += len(self.screened.queue) > 0  # what was screened last has brought nothing
             else:
                 starts.append(start)
         return starts
@@ -190,7 +191,6 @@ class Multistart:
     def tell_screening(self, points: Array, values: Array) -> None:
         """What the function is at screened points."""
         self.needs_screening = self.is_screening = False
-        self.counts.barren += 1
         self.context.observe_level(values)
         self.screened.add(points, values)
         self.bandit.charge(SCREENED, len(values))

@@ -182,9 +182,10 @@ class LevelGround(Question):
         if higher is not None:
             return higher
         falls = (candidate.value - values).reshape(2, 2, -1)  # (distance, side, axis)
-        if not (np.abs(falls) > slack).any(axis=0).all():
-            return FarGround(candidate)  # exactly level as far as was seen: look farther
         length = lengths(points - candidate.point).reshape(falls.shape)
+        is_cut_off = length[0] < 0.5 * TUNING.probe_near  # by a bound: that side tells nothing
+        if not ((np.abs(falls) > slack).any(axis=0) | is_cut_off).all():
+            return FarGround(candidate)  # exactly level as far as was seen: look farther
         if is_curved(length, falls, slack).all():
             curvatures = np.abs(shape(context, candidate).eigenvalues)
             is_weak = curvatures.min(initial=np.inf) < TUNING.weak * curvatures.max(initial=0.0)
@@ -232,7 +233,7 @@ def is_curved(length: Array, falls: Array, slack: float) -> NDArray[np.bool_]:
     By the side that falls less; one that a bound cuts short tells little.
     """
     share = length[0] / np.maximum(length[1], TINY)
-    counts = share <= 0.5
+    counts = (share <= 0.5) & (length[0] > 0.0)
     near, far = np.where(counts, falls, np.inf)
     side, axes = far.argmin(axis=0), np.arange(far.shape[1])
     parabola = share[side, axes] ** 2 * far[side, axes]

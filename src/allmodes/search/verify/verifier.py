@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.search.archive import Frozen
-from allmodes.search.candidate import RETURN, Candidate, Origin
+from allmodes.search.candidate import LOCAL, RETURN, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode, Recognised, Rejected, SearchEvent
 from allmodes.search.geometry import is_held
@@ -79,6 +79,11 @@ class Verifier:
 
     def __len__(self) -> int:
         return len(self.cases)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of the local searches whose candidates are being verified."""
+        return [case.origin.number for case in self.cases.values() if case.origin.member == LOCAL]
 
     @property
     def asking(self) -> int:
@@ -154,7 +159,7 @@ class Verifier:
                 case.tried = (*case.tried, step.mode)
                 if case.is_paused:
                     return self._resume(number, step)
-                if step.optimum.candidate is case.candidate and case.candidate.is_kinked:
+                if step.optimum.kind == "unverified" and case.candidate.is_kinked:
                     step = AroundKink(case.candidate)
                     break
                 step = step.optimum
@@ -194,9 +199,9 @@ class Verifier:
         return New(optimum)
 
     def _closest(self, candidate: Candidate) -> tuple[int, float]:
-        """The closest mode that counts, and how far off it is."""
+        """The closest mode, of those that count for components, and how far off it is."""
         archive, counted = self.context.archive, self.context.counted
-        if not len(counted) or len(counted) == len(archive):
+        if candidate.source != "component" or not len(counted):
             return archive.closest(candidate.point)
         apart = np.abs(self.context.box.difference(archive.means[counted], candidate.point)).max(axis=1)
         return int(counted[apart.argmin()]), float(apart.min())

@@ -167,7 +167,7 @@ class TrustRegion:
         table, context = self.table, self.context
         held = is_held(context.box, table.point[k], table.gradient[k])
         if not table.is_measured[k]:
-            if held.all() and len(context.archive):
+            if held.all() and len(context.archive) and self.recognises and not table.is_awaited[k]:
                 j, apart = context.archive.closest(table.point[k])
                 if apart < context.tolerances.same:  # a corner that is known
                     return Recognised(table.origin(k), j)

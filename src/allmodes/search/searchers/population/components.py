@@ -51,11 +51,12 @@ class Labels(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a component ended, and the ticket of the hop that it was, or -1."""
+    """Where a component ended, the ticket of the hop that it was, or -1, and whether that is a known mode."""
 
     point: Array
     value: float
     hop: int
+    is_known: bool = False
 
 
 @stored
@@ -121,10 +122,10 @@ class Components:
         events: list[Event] = []
         ends: list[End] = []
         if len(tested):
-            self._finish_tests(tested, values[told:].reshape(-1, len(_LOOKS)), events)
+            self._finish_tests(tested, values[told:].reshape(-1, len(_LOOKS)), events, ends)
         if len(moving):
             counted = self.context.counted
-            moved = self._stop(moving, counted, radius, events) if len(counted) else moving
+            moved = self._stop(moving, counted, radius, events, ends) if len(counted) else moving
             moved = self._arrive(moved, counted, events, ends)
             self._cut(moved, ends)
         return events, ends, costs.tolist()
@@ -150,15 +151,15 @@ class Components:
 
     # ---- what ends a component
 
-    def _finish_tests(self, tested: Indices, values: Array, events: list[Event]) -> None:
+    def _finish_tests(self, tested: Indices, values: Array, events: list[Event], ends: list[End]) -> None:
         """Stop the components on the hill of a known mode, by values (n, 3) between."""
         archive, rivals = self.context.archive, self.labels.rival[tested]
         self.labels.rival[tested] = -1
         lower = np.minimum(self.evolution.state.best_value[tested], archive.values[rivals])
         is_one = compare(lower, values, self.context.tolerances.rounding()) == Relation.ONE
-        self._recognise(tested[is_one], rivals[is_one], events)
+        self._recognise(tested[is_one], rivals[is_one], events, ends)
 
-    def _stop(self, moved: Indices, counted: Indices, radius: float, events: list[Event]) -> Indices:
+    def _stop(self, moved: Indices, counted: Indices, radius: float, events: list[Event], ends: list[End]) -> Indices:
         """Stop components that come close to a mode, and choose those to be tested; returns the others.
 
         Those that start from modes, or next to one, may come as close to it as they like.
@@ -171,7 +172,7 @@ class Components:
             TUNING.first_step,
         )
         is_stopped = distance < limits[labels.arm[moved]]
-        self._recognise(moved[is_stopped], modes[is_stopped], events)
+        self._recognise(moved[is_stopped], modes[is_stopped], events, ends)
         if context.noise > 0:
             return moved[~is_stopped]
         age = evolution.state.age[moved]
@@ -203,7 +204,7 @@ class Components:
             elif value[k] < least:
                 ends.append(self._end(k))
             elif is_known[i]:
-                self._recognise(arrived[i : i + 1], modes[i : i + 1], events)
+                self._recognise(arrived[i : i + 1], modes[i : i + 1], events, ends)
             else:
                 self.labels.is_waiting[k] = True
                 events.append(Arrived(self._candidate(k)))
@@ -238,9 +239,10 @@ class Components:
         is_cut = (gap > context.tolerances.tie) & (gap > np.where(is_below, TUNING.hop_cut, TUNING.cut) * gain)
         ends.extend(self._end(k) for k in moved[is_cut].tolist())
 
-    def _recognise(self, rows: Indices, modes: Indices, events: list[Event]) -> None:
+    def _recognise(self, rows: Indices, modes: Indices, events: list[Event], ends: list[End]) -> None:
         """Components ended in known modes."""
         self.labels.is_over[rows] = True
+        ends.extend(self._end(k)._replace(is_known=True) for k in rows[self.labels.hop[rows] >= 0].tolist())
         events.extend(Recognised(self._origin(k), j) for k, j in zip(rows.tolist(), modes.tolist(), strict=True))
 
     def _end(self, k: int) -> End:

@@ -63,12 +63,15 @@ class Hops:
 
         funnel = min(self.funnels, key=promise)
         funnel.failures += 1
-        ticket, moved, step = 2 * funnel.name + (funnel.hint is not None), funnel.hint, funnel.step
+        ticket, moved, spread = (
+            2 * funnel.name + (funnel.hint is not None),
+            funnel.hint,
+            TUNING.hop_spread * funnel.step,
+        )
         if moved is None:
-            moved = step * rng.standard_normal(self.box.d)
-        else:
-            funnel.hint, step = None, _size(moved)
-        spread = TUNING.hop_spread * step
+            moved = funnel.step * rng.standard_normal(self.box.d)
+        else:  # there is a reason to go just there
+            funnel.hint, spread = None, TUNING.hop_spread**2 * _size(moved)
         return ComponentStart(self.box.reflect(funnel.point + moved), spread, HOP, funnel.value, ticket)
 
     def land(self, ticket: int, point: Array, value: float, best: float) -> None:
@@ -78,6 +81,8 @@ class Hops:
             return
         gain, moved = value - funnel.value, self.box.difference(point, funnel.point)
         if _size(moved) < TUNING.hop_nothing * funnel.step:  # the step was too short to get away
+            if funnel.step >= TUNING.widest:  # nor can a longer one
+                funnel.failures += TUNING.hop_doubt
             funnel.step = min(TUNING.widest, TUNING.hop_growth * funnel.step)
         elif gain > 0:
             funnel.hint = moved  # the same way once more
@@ -88,6 +93,12 @@ class Hops:
             funnel.failures = 0
         if gain > 0:
             funnel.point, funnel.value = point, value
+
+    def doubt(self, ticket: int) -> None:
+        """A hop has ended in a known mode: perhaps its funnel is that mode's."""
+        funnel = self._of(ticket)
+        if funnel is not None:
+            funnel.failures += TUNING.hop_doubt
 
     def add(self, point: Array, value: float) -> None:
         """A component has ended at a local optimum: a new funnel, or a better end of a known one."""

@@ -171,7 +171,10 @@ class Population(Searcher):
             if cost:
                 self.bandit.charge(arm, cost)
         for end in ends:
-            self._keep(end)
+            if end.is_known:
+                self.hops.doubt(end.hop)
+            else:
+                self._keep(end)
         if components is self.components:
             self.cool = sorted([*self.cool, *(end for end in ends if end.hop < 0)], key=lambda end: -end.value)
             del self.cool[_MOST_COOL:]
@@ -182,8 +185,8 @@ class Population(Searcher):
         context = self.context
         self.pool.exclude(end.point[None])
         if nearest(context, end.point[None], context.counted)[1][0] <= TUNING.funnel:
-            return
-        if end.hop < 0:
+            self.hops.doubt(end.hop)
+        elif end.hop < 0:
             self.hops.add(end.point, end.value)
         else:
             self.hops.land(end.hop, end.point, end.value, context.archive.best)

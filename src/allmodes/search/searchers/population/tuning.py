@@ -56,6 +56,7 @@ class Tuning:
     hop_growth: float = constant(1.5, "step", "when a hop came back; its fourth root is the way down when it did not")
     hop_nothing: float = constant(0.02, "step or gap", "a hop that moved or gained less has brought nothing")
     hop_spread: float = constant(0.3, "step", "deviation of a hopping component")
+    hop_doubt: int = constant(4, "failures", "that a hop into a known mode counts for, or one that cannot get away")
     impatience: float = constant(1.1, "gap", "a failure makes the gap to the best count for this much more")
 
     # rays from modes, and mixes of them
