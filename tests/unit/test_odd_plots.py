@@ -37,7 +37,7 @@ def test_one_coordinate_is_drawn(tmp_path):
         ax = getattr(found.plot, kind)()
         ax.figure.savefig(tmp_path / "plot.png", dpi=40)
         assert ax.get_title().startswith("2 ")
-    with pytest.raises(ValueError, match=r"two free coordinates at least; this result has 1"):
+    with pytest.raises(ValueError, match=r"at least two free coordinates; this result has 1"):
         found.plot.pairs()
 
 

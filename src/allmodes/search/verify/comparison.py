@@ -173,9 +173,8 @@ class LevelPath(Question):
             self, nodes=np.insert(self.nodes, at + 1, landed, axis=0), searches=self.searches + 1, side=0,
             proven=(*self.proven[:at], *halves, *self.proven[at + 1 :]),
         )  # fmt: skip
-        if path.piece >= 0:
-            is_hopeless = path.searches >= TUNING.path_pieces  # a piece that no halving makes short spans a gap
-            return Different(self.optimum, self.mode) if is_hopeless else path.launch(context)
+        if path.piece >= 0 and path.searches < TUNING.path_pieces:
+            return path.launch(context)
         return Same(self.optimum, self.mode, path.nodes[1:-1])
 
     def _landed(self, context: Context, event: SearchEvent, ends: Array) -> Array | None:
@@ -188,7 +187,7 @@ class LevelPath(Question):
         landed = middle + context.box.difference(event.candidate.point, middle)
         reach = float(lengths(ends[1] - ends[0]))
         is_level = min(heights) - tie <= value <= max(heights) + tie
-        is_between = lengths(landed - middle) <= TUNING.path_bow * reach
+        is_between = lengths(ends - landed).max() <= TUNING.path_shrink * reach
         return landed if is_level and is_between else None
 
 

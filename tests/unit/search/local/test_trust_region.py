@@ -73,7 +73,7 @@ def test_a_corner_that_is_known_is_recognised_before_it_is_measured():
     (event,) = run(begin(unknown, [(0.6, 0.7)]), corner)
     assert event.candidate.point.tolist() == [1.0, 1.0]
     mode = freeze(known, (1.0, 1.0), 2.0, kind="boundary")
-    (event,) = run(begin(known, [(0.6, 0.7)], recognises=False), corner)
+    (event,) = run(begin(known, [(0.6, 0.7)]), corner)
     assert event == Recognised(Origin(LOCAL, SPACE_FILLING, 0, known.nfev), mode)
     assert known.nfev < unknown.nfev
 

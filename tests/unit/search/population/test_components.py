@@ -4,14 +4,14 @@ import numpy as np
 from population_runs import add_mode, make_context
 
 from allmodes.search.events import Arrived, Recognised
-from allmodes.search.searchers.population.arms import HOP, MIX, POOL, ComponentStart
+from allmodes.search.searchers.population.arms import ARMS, HOP, MIX, POOL, ComponentStart
 from allmodes.search.searchers.population.components import Components
 from allmodes.storage import pack, unpack
 
 
 def run(components, values_of, rounds, radius=0.1):
     """All that is said and all that ends in some rounds, and the evaluations by arm."""
-    said, ended, spent = [], [], np.zeros(5, int)
+    said, ended, spent = [], [], np.zeros(len(ARMS), int)
     for _ in range(rounds):
         points = components.ask()
         assert components.context.box.inside(points).all()
@@ -80,7 +80,8 @@ def test_a_worse_optimum_ends_without_a_verdict_where_only_the_best_count():
     add_mode(context, [0.9, 0.1], 1.0)
     said, ended, _ = run(started([0.5, 0.5], context=context), bowl, 150)
     assert not said
-    ((point, value, hop),) = ended
+    ((point, value, hop, is_known),) = ended
+    assert not is_known
     np.testing.assert_allclose(point, 0.4, atol=0.02)
     assert hop == -1
     assert value < 0

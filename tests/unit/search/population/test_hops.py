@@ -97,3 +97,18 @@ def test_hops_are_stored():
     hops.land(hops.take(np.random.default_rng(0), 0.0).hop, np.array([0.21, 0.2]), -3.0, 0.0)
     starts = [one.take(np.random.default_rng(1), 0.0) for one in (hops, unpack(*pack(hops)))]
     np.testing.assert_array_equal(starts[0].point, starts[1].point)
+
+
+def test_hops_into_known_modes_make_a_funnel_give_way_sooner():
+    counts = []
+    for is_doubted in (False, True):
+        hops, rng = two_funnels(), np.random.default_rng(0)
+        for count in range(1, 100):
+            start = hops.take(rng, 0.0)
+            if start.target == -5.0:
+                counts.append(count)
+                break
+            if is_doubted:
+                hops.doubt(start.hop)
+    assert counts[1] < counts[0]
+    hops.doubt(-1)  # what was no hop has no funnel

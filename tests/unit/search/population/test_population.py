@@ -7,6 +7,7 @@ from population_runs import COST, HIMMELBLAU, add_mode, found, himmelblau, make_
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import POPULATION
 from allmodes.search.events import Arrived, KnownMode, NewMode, Recognised, Rejected
+from allmodes.search.searchers.population.components import End
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack
@@ -213,3 +214,13 @@ def test_hops_lead_from_local_optima_to_the_best():
     population = search(Population(make_context([(-10, 10)] * 2, 25_000, is_global=True)), shubert)
     np.testing.assert_allclose(shubert(found(population)), 186.7309, atol=1e-3)
     assert population.bandit.found["hop"] > 0
+
+
+def test_the_best_local_optimum_is_gone_on_from_with_a_larger_population():
+    population = Population(make_context())
+    population.cool = [End(np.array([0.3, 0.4]), -1.0, -1), End(np.array([0.8, 0.9]), -2.0, -1)]
+    population.ask(is_settled=True)
+    assert len(population.large) == 1
+    assert population.large.evolution.size == TUNING.reheat_size * population.components.evolution.size
+    np.testing.assert_array_equal(population.large.evolution.state.mean[0], [0.3, 0.4])
+    assert population.large.labels.number[0] % 2 == 1  # numbers of both kinds of components differ

@@ -279,14 +279,14 @@ def test_a_mode_is_known_round_the_corner():
 
 
 @pytest.mark.parametrize("is_global", [False, True])
-def test_where_only_the_best_count_a_poor_mode_beside_it_explains_nothing(is_global):
-    """It is not even compared."""
+def test_where_only_the_best_count_a_component_is_not_compared_with_a_poor_mode(is_global):
     verifier = Verifier(make_context(2, order=2, is_global=is_global))
     record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "optimum", "derivatives", 1)
     for point, value in (([0.1, 0.1], 0.0), ([0.505, 0.5], -0.5)):
         verifier.context.archive.add(np.array(point), value, record)
-    verify(verifier, bowl, candidate_at(bowl, [0.5, 0.5]))
-    assert (verifier.context.nfev == 0) is is_global
+    candidate = candidate_at(bowl, [0.5, 0.5], "component", gradient=np.zeros(2))
+    verify(verifier, bowl, candidate)  # a component of unknown shape is compared, and nothing else
+    assert verifier.context.archive.hits.tolist()[1] == (not is_global)
 
 
 # ---- ends of annealing that are not polished

@@ -68,9 +68,10 @@ def slope_steps(context: Context, point: Array) -> Array:
 
 
 def _curvature_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
-    """Long enough for a rise that is no tie, short enough for the curvature not to change."""
+    """Long enough for a rise that is neither a tie nor rounding, short enough for the curvature not to change."""
+    rise = max(context.tolerances.tie, 1e4 * EPSILON * float(np.abs(table.value[rows]).max(initial=0.0)))
     curvature = np.abs(np.einsum("nii->ni", table.hessian[rows])).max(axis=1, keepdims=True)
-    steps = np.sqrt(2.0 * context.tolerances.tie / np.maximum(curvature, TINY))
+    steps = np.sqrt(2.0 * rise / np.maximum(curvature, TINY))
     return np.broadcast_to(np.clip(steps, context.xtol, TUNING.curvature_step), (len(rows), table.d))
 
 
@@ -155,7 +156,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     point, value, g = table.point[rows], table.value[rows], table.gradient[rows]
     if context.order == 0:
         H = finite_differences.hessian(point, value, points, told.value)
-        slack = TUNING.little * context.tolerances.tie
+        slack = 100.0 * context.tolerances.rounding()
         H[finite_differences.is_rough(point, value, g, points, told.value, slack)] = np.nan
         bias = _bias(context, point, H)
         table.gradient[rows] -= np.where(np.isfinite(bias), bias, 0.0)
