@@ -1,4 +1,4 @@
-"""What a search keeps to be looked at afterwards, thinned so that it stays small. Nothing here decides anything."""
+"""What a search keeps to be looked at afterwards, thinned so that it stays small. It decides nothing."""
 
 from __future__ import annotations
 

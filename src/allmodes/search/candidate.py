@@ -29,7 +29,7 @@ class Origin(NamedTuple):
         start: the kind of start, for local searches; the kind of component, for populations.
         number: of the local search or component, which its member knows it by.
         cost: evaluations so far.
-        question: the verification that waits for this local search, or -1: then the verifier is told how it ended.
+        question: the verification that waits for this local search, or -1.
         compared: the mode it was told apart from on its way, or -1.
         restarts: how often the verifier has sent it on to higher ground.
     """
@@ -61,9 +61,8 @@ class Candidate:
         radius: of the trust region, or the standard deviation of the component, when it arrived.
         is_sharp: whether Newton's method has converged quadratically, which it does at strict optima alone.
         is_kinked: whether the function was seen not to be smooth there.
-        factor: (d, d), s A of the population component that found it: its covariance is the product with its
-            transpose. None for local searches.
-        slope: size of the gradient where the search first met a kink.
+        factor: (d, d), of a population component s A, whose product with its transpose is the covariance; of a search
+            over kinks its inverse Hessian, whose axes lie across and along the ridge. None for others.
     """
 
     point: Array
@@ -76,4 +75,3 @@ class Candidate:
     is_sharp: bool = False
     is_kinked: bool = False
     factor: Array | None = None
-    slope: float = 0.0

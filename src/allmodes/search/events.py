@@ -1,7 +1,7 @@
 """What machines say when they are told values; whoever told them passes it on. Nobody sets another's fields.
 
-Searchers say `Arrived`, `Recognised`, `Stuck`, `RanAway` or `Failed`; the verifier says `NewMode`, `KnownMode`,
-`Rejected` or `Continue`.
+Searchers say `Arrived`, `Recognised`, `Stuck`, `RanAway` or `Failed`; the verifier says `NewMode`, `KnownMode` or
+`Rejected`. Both say `Continue` where a local search is to begin or to go on.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def ask(self) -> Request:
-        """The points of the next round. None means that there is nothing left to do."""
+        """The points of the next round. No points mean that there is nothing left to do."""
 
     @abstractmethod
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
@@ -81,7 +81,7 @@ class Searcher(ABC):
 
     @abstractmethod
     def ask(self, is_settled: bool) -> Request:
-        """Points of its next round. None means that it waits, or has nothing left to do.
+        """Points of its next round. No points mean that it waits, or has nothing left to do.
 
         `is_settled` says whether all its candidates have been judged.
         """

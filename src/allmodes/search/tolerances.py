@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 EPSILON = 2.2e-16  # relative rounding of a float64
 TINY = 1e-300  # added to what is divided by
-_SAME = 10.0  # xtol: twice the error of each of two positions, with room
+_SAME = 10.0  # xtol: the errors of two positions, with a margin
 _CLOSE = 10.0  # sqrt(xtol): modes farther apart than this are never compared point by point
 _TIE = 1e-7  # of the scale: values that users call equal; xtol^2 of curvature is far less
 _RELATIVE_TIE = 1e-12  # of the value: what a sum of a few thousand rounded terms loses

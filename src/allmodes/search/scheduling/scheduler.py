@@ -252,7 +252,7 @@ class Scheduler(Strategy):
         if len(spent) > 1 and not self.multistart.is_passive:
             parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
         if self.turns.is_rough and not self.multistart.is_passive:
-            parts.append("most local searches ended nowhere: the function is rough")
+            parts.append("most local searches ended in no mode: the function is rough")
         if ANNEALING in self.members and not self.multistart.is_passive:
             parts.append("nearly every local search found another mode: the function is rugged")
         return "; ".join(part for part in parts if part)

@@ -1,7 +1,7 @@
 """Are two points on one hill? The only test there is of what lies between two points.
 
 Straight: if the function falls below both ends somewhere between, they are two. What a straight line cannot show,
-because the hill is bent, `level_path` looks for.
+because the hill is bent, `comparison.LevelPath` looks for.
 """
 
 from __future__ import annotations

@@ -175,6 +175,5 @@ class QuasiNewton:
         candidate = Candidate(
             table.point[k].copy(), float(table.value[k]), table.gradient[k].copy(), -(axes * curvatures) @ axes.T,
             "differences", table.origin(k), self.context.tolerances.near, is_kinked=True, factor=inverse,
-            slope=float(table.first_slope[k]),
         )  # fmt: skip
         return Arrived(candidate, rival)
