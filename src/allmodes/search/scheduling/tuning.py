@@ -25,7 +25,9 @@ class Tuning:
     first_mode_cost: float = constant(
         1000.0, "evaluations per dimension", "what a member's first mode is taken to cost"
     )
-    memory: float = constant(0.05, "budget", "over which what a member brought is forgotten")
+    memory: float = constant(
+        0.05, "budget", "over which it is forgotten what a member, or a kind of start of populations, brought"
+    )
     rough: float = constant(0.5, "share", "of local searches that end nowhere, above which the function is rough")
     rugged: float = constant(0.9, "share", "of local searches that found a mode nobody else did: small traps")
 

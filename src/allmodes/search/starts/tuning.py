@@ -29,7 +29,9 @@ class Tuning:
     )
     most_given: int = constant(20, "points", "of those evaluated by others that become starts: the rest is recognised")
 
-    given_radius: float = constant(0.05, "box", "first step from the user's points, which are to stay in their basins")
+    given_radius: float = constant(
+        0.05, "box", "first step from points that are given, which are to stay in their basins"
+    )
 
     # in flight
     narrowest: int = constant(2, "searches", "in flight at first: each learns from those that ended before it began")

@@ -31,7 +31,7 @@ def test_ends_are_handed_over_to_be_polished():
     assert events
     assert all(isinstance(event, Continue) for event in events)
     assert {(event.origin.member, event.origin.start) for event in events} == {(ANNEALING, POLISH)}
-    assert {event.radius for event in events} == {TUNING.polish_radius}
+    assert {event.radius for event in events} == {STARTS.given_radius}
 
 
 def test_unpolished_ends_are_candidates_with_the_curvature_of_their_components():

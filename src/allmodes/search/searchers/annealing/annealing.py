@@ -21,6 +21,7 @@ from allmodes.search.searchers.annealing.parts import choose
 from allmodes.search.searchers.annealing.run import Ends, Run
 from allmodes.search.searchers.annealing.tuning import TUNING
 from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.tuning import TUNING as STARTS
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -179,7 +180,7 @@ class Annealing(Searcher):
         ends = run.ends
         self.runs, self.run, self.is_judged = self.runs + 1, None, False
         if self.is_polished:
-            return [Continue(_ORIGIN, point, TUNING.polish_radius) for point in ends.points]
+            return [Continue(_ORIGIN, point, STARTS.given_radius) for point in ends.points]
         self.arriving, self.asked = ends, ends.points
         return []
 

@@ -20,7 +20,6 @@ class Tuning:
     penalty: float = constant(20.0, "scales", "lost at a distance of one box outside: steeper than most functions")
     frozen_weight: float = constant(20.0, "components", "live ones that an archived mode counts as when it repels them")
     shared: float = constant(2.0, "deviations", "between means of components that are taken to share a basin")
-    polish_radius: float = constant(0.03, "box", "first step of the local search from an end: about the end's width")
     run_share: float = constant(0.8, "left budget", "for one run at most; the rest is for polishing its ends")
     sample: int = constant(
         4, "points", "space-filling, for every start; at first twice that for each dimension and two"

@@ -17,7 +17,6 @@ class Tuning:
     first_cost: float = constant(1500.0, "evaluations", "what the first mode of a kind of start is taken to cost")
     less_credit: float = constant(0.3, "modes", "credited in advance to rays, mixes and reheating; 1 to the others")
     reheat_size: int = constant(10, "populations", "size of one that goes on from a local optimum: ripples average out")
-    memory: float = constant(0.05, "budget", "over which kinds of starts are judged: what pays changes during a search")
 
     # space-filling points, in rounds
     pool_share: float = constant(0.1, "evaluations", "space-filling points at least; more of them only take from hops")
