@@ -37,7 +37,8 @@ class Bandit:
     def charge(self, arm: str, cost: float) -> None:
         """An arm has used evaluations."""
         kept = math.exp(-cost / self.memory)
-        self.successes[arm] = self.successes.get(arm, 0.0) * kept
+        if arm in self.successes:
+            self.successes[arm] *= kept
         self.costs[arm] = self.costs.get(arm, 0.0) * kept + cost
         self.spent[arm] = self.spent.get(arm, 0) + int(cost)
 

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _SCREENING = "screening"
+_ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
 
 
 @stored
@@ -194,7 +195,7 @@ class Scheduler(Strategy):
             event = waiting.popleft()
             if isinstance(event, Continue):
                 self._continue(event)
-            elif isinstance(event, Arrived | Recognised | Stuck | RanAway | Failed):
+            elif isinstance(event, _ENDS):
                 said = self.verifier.judge(event)
                 if len(said) == 1 and said[0] is event:
                     self._close(event.origin, event)  # type: ignore[union-attr]

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 End: TypeAlias = NewMode | KnownMode | Rejected | Recognised | Stuck | RanAway | Failed
 
 _VERDICTS = (NewMode, KnownMode, Rejected)
-_SEARCH_ENDS = (Recognised, Stuck, RanAway, Failed)
+_ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
 _NOWHERE = (Rejected, Stuck, RanAway)
 
 
@@ -206,9 +206,9 @@ class Multistart:
 
         Only searches that began here count, not those of other members, nor those that a verification waits for.
         """
-        if not isinstance(event, (*_VERDICTS, *_SEARCH_ENDS)) or event.origin.member != LOCAL:
+        if not isinstance(event, _ENDS) or event.origin.member != LOCAL:
             return
-        if isinstance(event, _SEARCH_ENDS) and event.origin.question >= 0:
+        if event.origin.question >= 0 and not isinstance(event, _VERDICTS):
             return
         self._count(event, running)
         kind, is_success = event.origin.start, self._is_success(event)
@@ -226,9 +226,12 @@ class Multistart:
         if isinstance(event, NewMode):
             counts.since_new, counts.last_new = 0, self.context.nfev
             counts.awaited = max(running, default=-1)
-        counts.nowhere += isinstance(event, _NOWHERE)
+        if isinstance(event, Recognised):  # most of them
+            return
+        is_nowhere = isinstance(event, _NOWHERE)
+        counts.nowhere += is_nowhere
         counts.runaways += isinstance(event, RanAway)
-        counts.lost += isinstance(event, (*_NOWHERE, Failed)) and event.origin.is_space_filling
+        counts.lost += (is_nowhere or isinstance(event, Failed)) and event.origin.is_space_filling
 
     def _is_success(self, event: End) -> bool:
         """Whether it found a new mode that counts."""

@@ -12,6 +12,7 @@ from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation
 from allmodes.search.candidate import ANNEALING, POLISH
 from allmodes.search.events import Arrived, Continue
 from allmodes.search.searchers.annealing.tuning import TUNING
+from allmodes.search.starts.tuning import TUNING as STARTS
 
 
 @pytest.mark.parametrize("repels", [False, True])
