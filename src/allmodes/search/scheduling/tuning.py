@@ -23,7 +23,9 @@ class Tuning:
 
     # whose turn it is
     first_mode_cost: float = constant(
-        1000.0, "evaluations per dimension", "what a member's first mode is taken to cost"
+        1000.0,
+        "evaluations",
+        "for each coordinate and one more, of a member's first mode; and before a function is rugged",
     )
     memory: float = constant(
         0.05, "budget", "over which it is forgotten what a member, or a kind of start of populations, brought"

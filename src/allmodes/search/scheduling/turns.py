@@ -46,7 +46,7 @@ class Turns:
         """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
         context, searches = self.context, self.multistart.counts.searches
         singles = int((context.archive.hits == 1).sum())
-        is_judged = context.nfev >= TUNING.first_mode_cost * (context.box.d + 1) and searches >= 2 * TUNING.few
+        is_judged = context.nfev >= TUNING.first_mode_cost and searches >= 2 * TUNING.few
         return is_judged and singles > TUNING.rugged * searches
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
