@@ -149,7 +149,7 @@ def test_after_the_last_round_it_ends_the_search_all_the_same(tmp_path, monkeypa
 
     def interrupted(self, evaluation, ticket):
         tell(self, evaluation, ticket)
-        if self.search.nfev == 30:
+        if self.context.nfev == 30:
             os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(Scheduler, "tell", interrupted)
