@@ -126,7 +126,7 @@ class Scheduler(Strategy):
         blocks = self.local.ask(most) + self.verifier.ask()
         if turn == LOCAL or (blocks and self.context.order):
             self.turn = "" if turn == LOCAL else turn
-            if not blocks and not self.flights and self._enough and not self.ending:
+            if not blocks and not self.flights and self._enough and self._next_turn() != LOCAL:
                 return self.ask()  # local searches are enough: it is the others' turn
             return self._take_off(Flight(blocks), _NEEDS[self.context.order])
         self.turn = ""

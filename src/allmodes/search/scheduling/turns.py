@@ -60,7 +60,7 @@ class Turns:
         going = [name for name, member in members.items() if not member.ending]
         if self.multistart.is_passive:
             return going[0] if going else LOCAL
-        if not going or self.multistart.counts.searches < TUNING.few:
+        if not going or (self.multistart.counts.searches < TUNING.few and not has_enough):
             return LOCAL
         spent, among = self.bandit.spent, going if has_enough else [LOCAL, *going]
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planned import Planned, evaluate, make_context, make_scheduler, play
 
-from allmodes import find_minima
+from allmodes import find_maxima, find_minima
 from allmodes.objective import VALUE
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION
@@ -374,3 +374,12 @@ def test_annealing_is_called_for_a_rugged_function():
     )
     assert "the function is rugged" in result.message
     assert "annealed" in result.message
+
+
+def test_members_go_on_when_a_few_local_searches_were_enough():
+    """Five equal maxima on a line: screenings end before eight local searches are made, populations do not."""
+    result = find_maxima(
+        lambda x: np.sin(5 * np.pi * x[:, 0]) ** 6, [(0, 1)], vectorized=True, target="global", maxfev=20_000, rng=900
+    )
+    assert len(result.modes) == 5
+    assert "population components" in result.message

@@ -73,6 +73,8 @@ def test_the_better_rate_gets_the_turn_and_local_searches_a_tie():
 def test_local_searches_get_no_turn_once_there_were_enough():
     turns = make_turns()
     assert turns.choose({POPULATION: Planned()}, has_enough=True) == POPULATION
+    turns.multistart.counts.searches = 2  # a few were enough
+    assert turns.choose({POPULATION: Planned()}, has_enough=True) == POPULATION
     assert turns.choose({POPULATION: Planned(over="done")}, has_enough=True) == LOCAL
 
 
