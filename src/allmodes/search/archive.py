@@ -165,7 +165,7 @@ class Archive:
         return np.einsum("njd,njd->nj", apart, apart).argpartition(_FEW - 1, axis=1)[:, :_FEW]
 
     def nearest(self, points: Array) -> tuple[Indices, Array]:
-        """The nearest mode to every point and the distance (root mean square over coordinates); wants a mode."""
+        """The nearest mode to every point and the distance (root mean square over coordinates); needs a mode."""
         if self._is_tree_quicker(points):
             distance, which = self._tree().query(points)
             return np.asarray(which), distance / np.sqrt(self.box.d)

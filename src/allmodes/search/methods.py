@@ -61,7 +61,7 @@ def make_search(
         is_passive=is_annealed or method == "black-box",
         width=(narrowest, max(narrowest, widest)),
     )
-    overlap = "lanes" if "width" in options else "none"  # who wants many at once has slow functions and workers
+    overlap = "lanes" if "width" in options else "none"  # a width is set for slow functions with workers
     if options.get("order") == "completion":
         overlap = "each"
     stopping = Stopping(options.get("patience", SCHEDULING.patience), persistence)

@@ -72,7 +72,7 @@ class LevelSets:
 @stored
 @dataclass(frozen=True)
 class Between(Question):
-    """Does the function fall on the straight way from an optimum to a mode, or to a point `end` that belongs to it?"""
+    """Does the function fall on the straight line from an optimum to a mode, or to a point `end` that belongs to it?"""
 
     optimum: Optimum
     mode: int

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @stored
 class Optimum(NamedTuple):
-    """A candidate is an optimum of this kind; it remains to be told from those that are known.
+    """A candidate is an optimum of this kind; it remains to be told apart from those that are known.
 
     `is_level` says that it may extend: a plateau, a valley floor, a component that is long and thin.
     """
@@ -70,7 +70,7 @@ class Same(NamedTuple):
 
 
 class Different(NamedTuple):
-    """An optimum has been told from this mode."""
+    """An optimum has been told apart from this mode."""
 
     optimum: Optimum
     mode: int

@@ -16,7 +16,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-SHARES = np.arange(1, 6) / 6.0  # of the way from one to the other, where it is looked at
+SHARES = np.arange(1, 6) / 6.0  # of the line from one to the other, where the function is evaluated
 _SURE = 3.0  # standard errors by which a noisy function falls between two hills
 
 
@@ -30,7 +30,7 @@ class Relation(IntEnum):
 
 
 def points_between(box: Box, start: Array, end: Array) -> Array:
-    """Points (..., 5, d) on the straight way between points (..., d), inside the bounds."""
+    """Points (..., 5, d) on the straight line between points (..., d), inside the bounds."""
     way = box.difference(end, start)
     return box.project(start[..., None, :] + SHARES[:, None] * way[..., None, :])
 

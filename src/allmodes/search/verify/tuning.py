@@ -30,10 +30,12 @@ class Tuning:
     level_rivals: int = constant(3, "modes", "level modes of one height that a level candidate is compared with")
     path_pieces: int = constant(12, "searches", "local searches from between, after which a path without gap is one")
     path_shrink: float = constant(0.95, "ratio", "length of half a piece over the piece: across a gap none is shorter")
-    path_straight: float = constant(0.15, "ratio", "bow over length of a short piece that needs no more looks")
-    back: float = constant(0.1, "ratio", "how near it must come, over the way aside")
+    path_straight: float = constant(0.15, "ratio", "bow over length of a short piece that needs no more points")
+    back: float = constant(0.1, "ratio", "how near it must come, over the distance moved aside")
     returns: int = constant(3, "times", "how often it must come back, from directions at right angles")
-    kink_valley: float = constant(0.05, "ratio", "fall along a straight way that a bent ridge explains, over its slope")
+    kink_valley: float = constant(
+        0.05, "ratio", "fall along a straight line that a bent ridge explains, over its slope"
+    )
 
 
 TUNING = Tuning()

@@ -47,9 +47,9 @@ class Case:
         candidate: as it arrived.
         origin: where it came from, with what it has cost so far.
         question: what is to be answered next.
-        tried: modes that it has been told from.
+        tried: modes that it has been told apart from.
         waits: what for: values or a local search that are in flight; empty if the question is to be asked.
-        is_paused: whether its search goes on if it is told from the mode it came near.
+        is_paused: whether its search resumes once it is told apart from the mode it came near.
     """
 
     candidate: Candidate
@@ -115,7 +115,7 @@ class Verifier:
         step = _first_step(self.context, candidate)
         is_close = candidate.is_kinked and apart < self.context.tolerances.close
         rival = event.rival if event.rival >= 0 else mode if is_close else -1
-        if rival >= 0:  # a look at what lies between costs little beside what it takes to verify a kink
+        if rival >= 0:  # comparing the values between costs little beside verifying a kink
             step = Between(Optimum(candidate, "unverified"), rival, archive.means[rival].copy())
         self.cases[str(number)] = Case(candidate, candidate.origin, is_paused=event.rival >= 0)
         return self._go_on(number, step)
@@ -207,7 +207,7 @@ class Verifier:
         return int(counted[apart.argmin()]), float(apart.min())
 
     def _resume(self, number: int, step: Different) -> list[Event]:
-        """A search that came near a mode is told from it, and goes on."""
+        """A search that came near a mode is told apart from it, and goes on."""
         case, candidate = self.cases.pop(str(number)), step.optimum.candidate
         origin = case.origin._replace(compared=step.mode)
         return [Continue(origin, candidate.point, self.context.tolerances.near, candidate.is_kinked)]

@@ -49,7 +49,7 @@ def model(box: Box, point: Array, g: Array, H: Array) -> Model:
 def across(g: Array, H: Array, along: Array) -> tuple[Array, Array]:
     """Gradients and Hessians of n searches that may not move along unit vectors (n, d).
 
-    In that direction there is no slope left, and a curve downward that looks like no flat direction.
+    In that direction there is no slope left, and a curve downward that does not look like a flat direction.
     """
     g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
     both = along[:, :, None] * along[:, None, :]
