@@ -92,7 +92,7 @@ class Scheduler(Strategy):
         if not self.turn:
             for name in self.turns.recruits(self.members):
                 self.members[name] = Population(self.context) if name == POPULATION else Annealing(self.context)
-            self.turn = self.turns.choose(self.members, bool(self._enough))
+            self.turn = self.turns.choose(self.members, bool(self.members) and bool(self._enough))
         return self.turn
 
     # ---- asking
@@ -117,7 +117,8 @@ class Scheduler(Strategy):
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
             self.local.open(self.multistart.choose(self._in_flight), LOCAL)
-            screened = None if self._enough else self.multistart.screening()
+            is_wanted = self.multistart.needs_screening and not self._enough
+            screened = self.multistart.screening() if is_wanted else None
             if screened is not None:
                 self.turn = ""
                 return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), screened[None])]), VALUE)
