@@ -50,6 +50,7 @@ class Task:
     rng: Any
     names: Any
     options: dict[str, Any] | None
+    effort: float | None = None
 
     def begin(self, order: int) -> Driver:
         """A search that has not evaluated anything; order: 0 from values alone, 1 with gradients, 2 with Hessians."""
@@ -57,7 +58,7 @@ class Task:
             self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
             n_modes=self.n_modes, maxfev=self.maxfev, maxiter=self.maxiter, maxtime=self.maxtime, xtol=self.xtol,
             periodic=self.periodic, noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
-            options=self.options,
+            options=self.options, effort=self.effort,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
         state = FinderState(settings, frame, context, search, known)

@@ -19,7 +19,7 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime: as in `find_minima`.
+        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort: as in `find_minima`.
         xtol, periodic, noise, polish, rng, names, options: likewise.
         jac, hess: whether you will tell gradients and Hessians.
         maximise: whether larger values are better.
@@ -47,6 +47,7 @@ class ModeFinder:
         maxfev: int | None = None,
         maxiter: int | None = None,
         maxtime: float | None = None,
+        effort: float | None = None,
         xtol: float = 1e-6,
         periodic: Any = None,
         noise: Any = None,
@@ -58,7 +59,7 @@ class ModeFinder:
         task = Task(
             bounds=bounds, x0=x0, warm_start=warm_start, maximise=maximise, target=target, method=method,
             n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
-            polish=polish, rng=rng, names=names, options=options,
+            polish=polish, rng=rng, names=names, options=options, effort=effort,
         )  # fmt: skip
         self._driver = task.begin(order=2 if hess else int(bool(jac)))
 

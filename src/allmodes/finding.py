@@ -27,6 +27,7 @@ def find_minima(
     maxfev: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
+    effort: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
     periodic: Any = None,
@@ -62,9 +63,13 @@ def find_minima(
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
             "multistart" (the baseline: no archive); or an engine assembly such as nva.presets.nva_gm(order=1).
         n_modes: stop when this many distinct modes are found.
-        maxfev: never evaluate fun more often than this, everything included; by default 10,000 (d + 1).
+        maxfev: never evaluate fun more often than this, everything included; by default 10,000 (d + 1). A search ends
+            earlier when fewer than 0.1 new modes are expected of as many evaluations again, or of all that are left if
+            maxfev is given.
         maxiter: stop after this many rounds of evaluations.
         maxtime: stop after this many seconds; evaluations in flight are waited for.
+        effort: how hard to look for missing modes when no maxfev is given: 1 is normal, with 2 the search looks twice
+            as far ahead before it ends. If both are given, maxfev is a limit and no longer there to be used up.
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
@@ -89,7 +94,7 @@ def find_minima(
             checkpoint is refused and left alone; failing to write one is only a warning.
         names: of the coordinates, for tables and plots.
         options: "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
-            searches without a new mode before the search ends), "checkpoint_every" (seconds), "order" ("fixed" or
+            searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
             "completion"). With a width of 8 or more, ideally a few times the number of workers, rounds overlap: half of
             the local searches are in flight while the others are told, in a fixed order, so that the result is the same
             for any workers. Where evaluation times vary widely, the order "completion" lets every local search go on as
@@ -106,7 +111,7 @@ def find_minima(
     task = Task(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options,
+        rng=rng, names=names, options=options, effort=effort,
     )  # fmt: skip
     function = Function(fun, args, jac, hess, vectorized)
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
@@ -128,6 +133,7 @@ def find_maxima(
     maxfev: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
+    effort: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
     periodic: Any = None,
@@ -155,7 +161,7 @@ def find_maxima(
     task = Task(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=True, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options,
+        rng=rng, names=names, options=options, effort=effort,
     )  # fmt: skip
     function = Function(fun, args, jac, hess, vectorized)
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)

@@ -43,7 +43,8 @@ def progress_text(driver: Driver, elapsed: float) -> str:
     left = elapsed * (maxfev / max(context.nfev, 1) - 1.0)
     if maxtime is not None:
         left = min(left, maxtime - elapsed)
-    missing = estimate(context.archive.space_filling_hits, state.search.lost_searches).missing
+    fresh = state.search.fresh
+    missing = estimate(fresh.of(len(context.archive)), lost=fresh.lost).share
     best = state.frame.value(context.best_value)
     return (
         f"{context.nfev}/{maxfev} evaluations  {driver.modes_found} modes  best {best:.5g}  "

@@ -21,6 +21,7 @@ from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_o
 from allmodes.rounds import Rounds
 from allmodes.search.archive import Frozen, precision
 from allmodes.search.context import Context
+from allmodes.search.fresh import Fresh
 from allmodes.search.searcher import Strategy
 from allmodes.settings import Settings
 from allmodes.status import Status
@@ -63,7 +64,7 @@ _REASONS = {
 def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
     """The result of a search as it stands. Points already told of an unfinished round count, too."""
     context, frame, settings = _with_best(state), state.frame, state.settings
-    summary = summarise(context, frame, settings.options.get("temperature"), state.search.lost_searches)
+    summary = summarise(context, frame, settings.options.get("temperature"), state.search.fresh)
     status = _status(state, reasons)
     best, value, is_beaten = _best(state, context)
     x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
@@ -187,7 +188,7 @@ class Summary:
     coverage: coverage.Coverage
 
 
-def summarise(context: Context, frame: Frame, temperature: float | None, lost: int) -> Summary:
+def summarise(context: Context, frame: Frame, temperature: float | None, fresh: Fresh) -> Summary:
     """What was found, in the user's coordinates and sign."""
     archive = context.archive
     is_global = context.is_best
@@ -196,7 +197,7 @@ def summarise(context: Context, frame: Frame, temperature: float | None, lost: i
         order = order[is_global[order]]
     order = order[[not _is_plateau(context, int(j)) for j in order]]
     covered = coverage.estimate(
-        archive.space_filling_hits[is_global] if context.is_global else archive.space_filling_hits, lost
+        fresh.of(len(archive))[order], fresh.searches, lost=fresh.lost, nfev=context.nfev, cost=fresh.cost(context.nfev)
     )
     spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor

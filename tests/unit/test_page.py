@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from allmodes import find_maxima, find_minima
+from allmodes.modes.coverage import estimate
 from allmodes.nva import presets
 from allmodes.report.page import html, rerun, write_report
 from allmodes.report.page import text as page_text
@@ -418,7 +419,7 @@ def test_the_command_of_a_search_in_a_shell_is_shown_without_the_way_to_its_file
 
 def test_what_an_estimate_assumes_is_said_only_if_there_is_one(result):
     assert result.coverage.assumes in Reader(html(result)).texts["summary"]
-    none = replace(result.coverage, searches=0, singletons=0, missing=1.0, upper=1.0)
+    none = replace(result.coverage, searches=0, counts=(0,) * len(result.coverage.counts))
     page = Reader(html(replace(result, coverage=none)))
     assert "nothing is known about modes not found" in page.texts["summary"].lower()
     assert result.coverage.assumes not in page.texts["summary"]
@@ -442,12 +443,16 @@ def test_advice_on_kinds_of_modes(result, kind, word):
 
 
 def test_advice_to_search_longer_says_how(result):
-    open_ = replace(result.coverage, upper=0.3)
-    spent = page_text.of(replace(result, coverage=open_, status=Status.BUDGET_SPENT)).advice
-    bored = page_text.of(replace(result, coverage=open_, status=Status.NOTHING_NEW)).advice
+    open_ = estimate(np.array([3, 1, 1]))
+    assert open_.share_upper > 0.3
+    free = replace(result, coverage=open_, settings=result.settings | {"maxfev": None})
+    spent = page_text.of(replace(free, status=Status.BUDGET_SPENT)).advice
+    bored = page_text.of(replace(free, status=Status.NOTHING_NEW)).advice
+    given = page_text.of(replace(result, coverage=open_, status=Status.NOTHING_NEW)).advice
     done = page_text.of(replace(result, coverage=open_, status=Status.ENOUGH_MODES)).advice
     assert "maxfev" in spent[0]
-    assert "patience" in bored[0]
+    assert "effort" in bored[0]
+    assert "maxfev" in given[0]
     assert not done
 
 

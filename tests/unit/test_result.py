@@ -198,8 +198,8 @@ def test_the_table_of_an_example():
     assert repr(found).splitlines() == [
         "find_minima (local): 1234 evaluations, 2 modes in 2-d",
         "status CONVERGED: Twenty local searches in a row ended in known modes.",
-        "coverage: another local search finds a new mode with a chance of about 5.6 %,",
-        "  at most 24 % (18 local searches from space-filling starts, 1 mode found once)",
+        "coverage: 3 modes found; probably 0 to 61 more (90 %), where about 5 % of local",
+        "  searches from new places would end",
         "",
         "      value  kind      weight  hits    mass  a very long ",
         "1*  -1.0316  minimum   0.7500    12  0.0898       -0.7127",

@@ -1,48 +1,118 @@
-"""How much may have been missed: the chance that another local search finds a new mode."""
+"""How much may have been missed: how many modes, how often they would be hit, how many more evaluations would find."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from allmodes.checks import warn_renamed, whole_number
+from allmodes.checks import number, warn_renamed, whole_number
+from allmodes.modes.missing import Missing
 from allmodes.storage import stored
 
-_CONFIDENCE = 0.95
-_STANDARD_ERRORS = 1.96  # of a normal distribution hold that confidence between them
+_CONFIDENCE = 0.95  # of the bound on the share
+_FEWEST = 3  # modes that were hit: fewer do not show how unequal basins are
+_ENDLESS = 100  # times the modes found: when that many more are possible, their number is not known
 _ASSUMES = (
-    "Starts fill the bounds evenly and local searches are independent. The chance is the share of the volume of the "
-    "bounds that belongs to basins not yet seen: a mode whose basin is too small to be hit is invisible."
+    "Local searches from new places (space-filling starts, bounds, around another mode than they end in) are "
+    "independent, and how often they end in a mode is spread log-normally over the modes. Modes that they hardly ever "
+    "end in are invisible, most of all where all that were found are hit about equally often."
 )
 
 
 @stored
 @dataclass(frozen=True)
 class Coverage:
-    """An estimate of what is missing, from local searches that began at space-filling starts.
+    """An estimate of what is missing, from local searches that began in new places.
 
     Attributes:
-        searches: how many ended in a mode.
-        singletons: modes that exactly one of them ended in.
-        missing: the estimated chance that another local search finds a new mode.
-        upper: a bound on that chance that holds in about 95 of 100 searches.
+        counts: how many of them ended in each mode of the result, in its order; 0 if it was found in another way.
+        searches: how many of them ended in a mode.
         lost: how many ended in no mode; the bound assumes that they would have led to new ones.
+        nfev: evaluations so far.
+        cost: evaluations for each of these searches of late, everything included.
+        level: probability of the ranges.
     """
 
-    searches: int
-    singletons: int
-    missing: float
-    upper: float
+    counts: tuple[int, ...] = ()
+    searches: int = 0
     lost: int = 0
+    nfev: int = 0
+    cost: float = math.inf
+    level: float = 0.9
 
     @property
-    def launches(self) -> int:
-        """The old name of `searches`."""
-        warn_renamed("Coverage.launches", "Coverage.searches")
-        return self.searches
+    def is_judged(self) -> bool:
+        """Whether enough modes were hit to say how many are missing."""
+        return sum(count > 0 for count in self.counts) >= _FEWEST
+
+    @property
+    def singletons(self) -> int:
+        """Modes that exactly one of the searches ended in."""
+        return self.counts.count(1)
+
+    # ---- how many
+
+    @cached_property
+    def _missing(self) -> Missing | None:
+        return Missing(self.counts) if any(self.counts) else None
+
+    @property
+    def missing_modes(self) -> float:
+        """The estimated number of modes that were not found; NaN when too few were to judge by."""
+        return self._missing.number if self._missing is not None and self.is_judged else math.nan
+
+    @cached_property
+    def missing_range(self) -> tuple[float, float]:
+        """Between which numbers that of the missing modes lies, with probability `level`."""
+        return self._missing.range(self.level) if self._missing is not None and self.is_judged else (0, math.inf)
+
+    def expected(self, nfev: float) -> float:
+        """The number of new modes that so many evaluations more would find; NaN when too few were found to judge by."""
+        times = self._times(nfev)
+        return self._missing.expected(times) if self._missing is not None and self.is_judged else math.nan
+
+    def expected_range(self, nfev: float) -> tuple[float, float]:
+        """Between which numbers that lies, with probability `level`."""
+        times = self._times(nfev)
+        if self._missing is None or not self.is_judged:
+            return 0, math.inf
+        return self._missing.expected_range(times, self.level)
+
+    def _times(self, nfev: float) -> float:
+        """As multiples of the searches so far."""
+        more = number("nfev", nfev, at_least=0.0)
+        return more / (self.cost * (self.searches + self.lost)) if math.isfinite(self.cost) and self.cost else 0.0
+
+    # ---- how often
+
+    @property
+    def share(self) -> float:
+        """The estimated share of local searches from new places that would end in a missing mode."""
+        if self._missing is None:
+            return 1.0
+        return min(1.0, self._missing.hits / (self.searches + self.lost))
+
+    @cached_property
+    def share_upper(self) -> float:
+        """A bound on that share that holds in about 95 of 100 searches.
+
+        It is the larger of what the spread of the counts says and the Clopper-Pearson bound for f_1 successes in n
+        trials, where f_1 modes were hit once: about 3 / n without any. Searches that ended in no mode may all have been
+        heading for a new one: the bound assumes that they were.
+        """
+        n, once = self.searches, self.singletons
+        if self._missing is None or once >= n:
+            return 1.0
+        exact = float(betaincinv(once + 1, n - once, _CONFIDENCE))
+        bound = min(1.0, max(exact, self._missing.hits_below(_CONFIDENCE) / n))
+        return (n * bound + self.lost) / (n + self.lost)
+
+    # ---- in words
 
     @property
     def assumes(self) -> str:
@@ -51,45 +121,77 @@ class Coverage:
 
     def __str__(self) -> str:
         if not self.searches:
-            why = f"{counted(self.lost, 'local search')} from space-filling starts ended in no mode"
-            why = why if self.lost else "no local search began at a space-filling start"
+            why = f"{counted(self.lost, 'local search')} from new places ended in no mode"
+            why = why if self.lost else "no local search began in a new place"
             return f"nothing is known about modes not found: {why}"
-        searches = f"{counted(self.searches, 'local search')} from space-filling starts"
-        searches += f" and {self.lost} that ended in no mode" if self.lost else ""
-        return (
-            f"another local search finds a new mode with a chance of about {percent(self.missing)}, at most "
-            f"{percent(self.upper)} ({searches}, {counted(self.singletons, 'mode')} found once)"
-        )
+        found = f"{counted(len(self.counts), 'mode')} found"
+        lost = f" ({self.lost} of {self.searches + self.lost} ended in no mode)" if self.lost else ""
+        rarely = f"at most {percent(self.share_upper)} of local searches from new places{lost} would end in another"
+        if not self.is_judged:
+            return f"{found}; too few modes to judge by how many are missing; {rarely}"
+        low, high = self.missing_range
+        if high == 0:
+            return f"{found}; probably all that local searches end in; {rarely}"
+        if high > _ENDLESS * len(self.counts):
+            more = f"{low:,} or many more are missing"
+        else:
+            more = f"probably {low:,} to {high:,} more" if low < high else f"probably {low:,} more"
+        where = f"where about {percent(self.share)} of local searches from new places{lost} would end"
+        return f"{found}; {more} ({percent(self.level)}), {where}{self._outlook}"
+
+    @property
+    def _outlook(self) -> str:
+        """What as many evaluations again would find, roughly."""
+        further = int(float(f"{self.nfev:.1g}"))
+        if not further or not math.isfinite(self.cost):
+            return ""
+        new, (low, high) = self.expected(further), self.expected_range(further)
+        about = f"{new:.0f}" if new >= 1.0 else f"{new:.1g}"
+        return f"; a further {further:,} evaluations would find about {about} ({low:,} to {high:,})"
+
+    # ---- old names
+
+    @property
+    def launches(self) -> int:
+        """The old name of `searches`."""
+        warn_renamed("Coverage.launches", "Coverage.searches")
+        return self.searches
+
+    @property
+    def missing(self) -> float:
+        """The old name of `share`."""
+        warn_renamed("Coverage.missing", "Coverage.share")
+        return self.share
+
+    @property
+    def upper(self) -> float:
+        """The old name of `share_upper`."""
+        warn_renamed("Coverage.upper", "Coverage.share_upper")
+        return self.share_upper
 
 
-def estimate(hits: NDArray[np.int64], lost: int = 0) -> Coverage:
-    """Good-Turing estimate f_1 / n of the share of basins not yet seen; f_r modes were hit r times in n local searches.
-
-    The bound is the larger of f_1 / n + 1.96 sqrt(f_1 (1 - f_1 / n) + 2 f_2) / n and the Clopper-Pearson bound for f_1
-    successes in n trials, which is about 3 / n when nothing was found once. For basins of equal, harmonic and geometric
-    sizes, and for one tiny basin among equal ones, it holds in at least 92 % of searches, 98 % on average. Local
-    searches that ended in no mode may all have been heading for a new one: the bound assumes that they were.
+def estimate(
+    hits: Any, searches: int | None = None, *, lost: int = 0, nfev: int = 0, cost: float = math.inf
+) -> Coverage:
+    """What is missing beside modes that local searches from new places ended in so often.
 
     Args:
-        hits: for every mode the number of local searches from space-filling starts that ended in it, (J,). Zero is
-            allowed, for modes found in other ways.
-        lost: local searches from space-filling starts that ended in no mode.
+        hits: for every mode the number of local searches from new places that ended in it, (J,). Zero is allowed, for
+            modes found in other ways.
+        searches: how many of them ended in any mode, if that is more than the sum of hits.
+        lost: how many ended in no mode.
+        nfev: evaluations so far.
+        cost: evaluations for each of these searches of late.
 
-    >>> print(str(estimate(np.array([4, 1, 3]))).partition(" (")[0])
-    another local search finds a new mode with a chance of about 12 %, at most 47 %
+    >>> str(estimate(np.array([30, 12, 4, 2, 1]), nfev=1000, cost=20.0)).partition(", where")[0]
+    '5 modes found; probably 0 to 62 more (90 %)'
     """
     hits = np.asarray(hits)
     if hits.ndim != 1 or (hits.size and hits.dtype.kind not in "iu") or (hits < 0).any():
         raise ValueError(f"hits is {hits.tolist()}; wanted (J,) counts of local searches, one per mode.")
-    n, lost = int(hits.sum()), whole_number("lost", lost, 0)
-    once, twice = int((hits == 1).sum()), int((hits == 2).sum())
-    if n == 0:
-        return Coverage(0, 0, 1.0, 1.0, lost)
-    missing = once / n
-    error = np.sqrt(once * (1.0 - missing) + 2.0 * twice) / n
-    exact = 1.0 if once == n else float(betaincinv(once + 1, n - once, _CONFIDENCE))
-    upper = min(1.0, max(exact, float(missing + _STANDARD_ERRORS * error)))
-    return Coverage(n, once, missing, (n * upper + lost) / (n + lost), lost)
+    n = int(hits.sum())
+    n = n if searches is None else whole_number("searches", searches, n)
+    return Coverage(tuple(hits.tolist()), n, whole_number("lost", lost, 0), nfev, float(cost))
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -81,10 +81,10 @@ def convergence(result: Result, ax: Any = None) -> Any:
         below.set(ylabel="best value")
     below.set(xlabel="evaluations")
     _share(above, below)
-    chance = canvas.percent(result.coverage.upper)
     title = f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}"
     if result.coverage.searches:
-        title += f"; another local search finds a new one with a chance of at most {chance}"
+        rarely = canvas.percent(result.coverage.share_upper)
+        title += f"; at most {rarely} of local searches from new places would end in another"
     canvas.set_title(ax, title)
     return ax
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from allmodes.modes.coverage import Coverage
 from allmodes.result import Mode, Result
 
 FORMAT = 1  # of the keys below; grows when one changes its meaning
@@ -27,7 +28,10 @@ def as_dict(result: Result) -> dict[str, Any]:
             hessian, curvature_from, hits, found_at, standard_error and active.
         nfev, njev, nhev, nit, nfail: counts.
         seconds: that the search took.
-        coverage: searches, singletons, missing (the chance that another local search finds a new mode), upper and lost.
+        coverage: missing_modes and missing_range (how many modes were not found, and between which numbers, with
+            probability level), share and share_upper (of local searches from new places that would end in one, and a
+            bound on it), and what these follow from: counts (of such searches that ended in each mode), searches (in
+            any), lost (in none), nfev and cost (evaluations so far, and for each of them).
         temperature: of the weights.
         maximise, method, names, bounds: what was asked for; a bound that is None is open.
         failures: a list of point, kind and text.
@@ -44,7 +48,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "modes": [_mode(mode) for mode in result.modes],
         **{name: int(getattr(result, name)) for name in ("nfev", "njev", "nhev", "nit", "nfail")},
         "seconds": plain(result.seconds),
-        "coverage": plain(_fields(result.coverage)),
+        "coverage": _coverage(result.coverage),
         "temperature": plain(result.temperature),
         "maximise": result.maximise,
         "method": result.method,
@@ -71,6 +75,11 @@ def write_json(result: Result, path: str | os.PathLike[str]) -> None:
 def as_json(result: Result) -> str:
     """`as_dict` as text that every JSON reader takes: ASCII, no NaN."""
     return json.dumps(as_dict(result), indent=1, allow_nan=False)
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    derived = ("missing_modes", "missing_range", "share", "share_upper")
+    return plain({name: getattr(coverage, name) for name in derived} | _fields(coverage))
 
 
 def _mode(mode: Mode) -> dict[str, Any]:

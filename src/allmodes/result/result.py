@@ -39,7 +39,7 @@ class Result:
         nfev, njev, nhev: points at which the function, its gradient and its Hessian were evaluated.
         nit: rounds.
         modes: best first.
-        coverage: the chance that another local search finds a new mode.
+        coverage: how many modes are probably missing, and how many more evaluations would find.
         temperature: of the weights of the modes.
         nfail, failures: evaluations that failed, and (point, kind, text) of some of them.
         history: evaluations, best value and number of modes as the search went on.

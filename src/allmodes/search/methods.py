@@ -12,7 +12,6 @@ from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION
 from allmodes.search.context import Context
 from allmodes.search.scheduling.scheduler import Scheduler
 from allmodes.search.scheduling.stopping import Stopping
-from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.searcher import Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
@@ -35,11 +34,13 @@ def make_search(
     options: dict[str, Any],
     polish: bool,
     persistence: int = 0,
+    effort: float = 1.0,
     is_exhaustive: bool = False,
 ) -> Strategy:
     """The search of a method, with points (n, d) to begin at.
 
-    It goes on for so many evaluations after the last new mode, at least (`persistence`).
+    It goes on for so many evaluations after the last new mode, at least (`persistence`), and until hardly any is
+    expected of those ahead, which are `effort` times those made.
     """
     if context.box.d == 0:
         return Single(context)
@@ -64,7 +65,7 @@ def make_search(
     overlap = "lanes" if "width" in options else "none"  # a width is set for slow functions with workers
     if options.get("order") == "completion":
         overlap = "each"
-    stopping = Stopping(options.get("patience", SCHEDULING.patience), persistence)
+    stopping = Stopping(options.get("patience", 0), persistence, effort)
     return Scheduler(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context), stopping,
         members, may_join=(POPULATION, ANNEALING) if method == "auto" else (), polishes=polish,

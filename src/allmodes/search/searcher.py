@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.objective import VALUE, Evaluation, Needs
 from allmodes.search.events import Event
+from allmodes.search.fresh import Fresh
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -59,9 +60,9 @@ class Strategy(ABC):
         return
 
     @property
-    def lost_searches(self) -> int:
-        """Local searches from space-filling starts that ended in no mode."""
-        return 0
+    def fresh(self) -> Fresh:
+        """Local searches from new places: what is known of modes that were not found."""
+        return Fresh()
 
     @property
     def temperature(self) -> float | None:

@@ -74,6 +74,7 @@ class Pretended:
     def round(self):
         multistart, context = self.multistart, self.multistart.context
         for start in multistart.choose(len(self.searches)):
+            multistart.begun([start], [origin(start.kind, number=len(self.history))])
             self.searches[len(self.history)] = start, int(self.rng.integers(2, 10))
             self.history.append(start)
         points = multistart.screening()
@@ -119,9 +120,10 @@ def test_a_search_ends_with_all_modes():
     searches = Pretended(LATTICE)
     ending, _ = searches.run()
     counts = searches.multistart.counts
-    assert ending == f"the last {counts.since_new} of {counts.searches} local searches found no new mode"
+    assert ending.startswith("hardly any new mode is expected of ")
     assert len(searches.multistart.context.archive) == 25
-    assert counts.since_new >= 5 * 25
+    assert counts.fresh.searches < counts.searches  # those that come home, or begin between modes, are left out
+    assert (counts.fresh.hits > 0).sum() >= 24
     assert searches.multistart.account == f"{counts.searches} local searches"
     assert searches.multistart.bandit.found == {kind: n for kind, n in searches.new_by.items() if n}
 
@@ -366,11 +368,31 @@ def test_ends_are_counted(kind):
         multistart.ended(end, [3, 9, 4])
     counts = multistart.counts
     assert (counts.searches, counts.since_new, counts.nowhere, counts.runaways) == (7, 6, 3, 1)
-    assert counts.lost == multistart.lost_searches == (0 if kind == AROUND_MODES else 4)
+    assert (counts.fresh.hits.tolist(), counts.fresh.lost, counts.fresh.ended) == ([3], 4, 7)
     assert (counts.last_new, counts.awaited) == (77, 9)
     assert multistart.bandit.spent == {kind: 31}
     assert multistart.bandit.found == {kind: 1}
     assert multistart.account == "7 local searches"
+
+
+@pytest.mark.parametrize("kind", [GIVEN, BETWEEN_MODES])
+def test_ends_of_searches_from_known_places_say_nothing_about_unknown_modes(kind):
+    multistart = Multistart(a_context([[0.5, 0.5]]))
+    for end in (NewMode(origin(kind), 0), Recognised(origin(kind), 0), RanAway(origin(kind))):
+        multistart.ended(end, [])
+    assert (multistart.counts.searches, multistart.counts.fresh.ended) == (3, 0)
+
+
+def test_a_search_that_comes_home_says_nothing_about_unknown_modes():
+    multistart = Multistart(a_context([[0.2, 0.2], [0.8, 0.8]]))
+    starts = [Start(np.full(2, 0.3), AROUND_MODES, home=home) for home in (0, 0, 1)]
+    multistart.begun(starts, [origin(AROUND_MODES, number=number) for number in range(3)])
+    assert multistart.homes == {"0": 0, "1": 0, "2": 1}
+    multistart.ended(Recognised(origin(AROUND_MODES, number=0), 0), [])
+    multistart.ended(Recognised(origin(AROUND_MODES, number=1), 1), [])
+    multistart.ended(Recognised(origin(SPACE_FILLING, number=7), 1), [])
+    assert multistart.counts.fresh.hits.tolist() == [0, 2]
+    assert multistart.homes == {"2": 1}
 
 
 def test_what_is_no_end_of_a_search_of_its_own_is_not_counted():

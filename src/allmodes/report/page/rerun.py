@@ -12,7 +12,7 @@ from allmodes.result import Result
 from allmodes.search.methods import METHODS
 
 _OF_A_PACKAGE = ("jax", "torch", "autograd", "2-point")  # derivatives that are asked for by a word
-_AS_THEY_ARE = ("target", "n_modes", "maxfev", "maxiter", "maxtime", "xtol", "noise", "polish", "vectorized")
+_AS_THEY_ARE = ("target", "n_modes", "maxfev", "maxiter", "maxtime", "effort", "xtol", "noise", "polish", "vectorized")
 _WIDTH = 88  # of a line, on a page that prints on A4
 
 

@@ -16,7 +16,8 @@ from allmodes.status import Status
 
 MOST_COORDINATES = 40  # columns of the table; a wider one cannot be read
 _WIDE = 13  # columns: more do not fit a printed page, so that modes are printed as paragraphs
-_LEAVES_OPEN = 0.05  # a bound on the chance of something new above which more evaluations are advised
+_LEAVES_OPEN = 0.05  # a bound on the share of local searches that end in something new: above it more are advised
+_LIKELY = 0.5  # new modes from as many evaluations again, likewise
 _LONGEST_NAME = 40  # characters of a heading
 _MOST_TEXT = 2000  # characters of an error text
 
@@ -199,8 +200,10 @@ def _advice(result: Result) -> list[str]:
     said = [result.status.advice] if result.status.advice else []
     covered, kinds = result.coverage, [mode.kind for mode in result.modes]
     is_done = result.status in (Status.ENOUGH_MODES, Status.STOPPED)
-    if result.modes and covered.searches and covered.upper > _LEAVES_OPEN and not is_done:
-        way = 'a larger options={"patience": ...}' if result.status == Status.NOTHING_NEW else "a larger maxfev"
+    is_open = covered.share_upper > _LEAVES_OPEN or covered.expected(result.nfev) > _LIKELY
+    if result.modes and covered.searches and is_open and not is_done:
+        is_own = result.status == Status.NOTHING_NEW and result.settings.get("maxfev") is None
+        way = "a larger effort (1 is normal)" if is_own else "a larger maxfev"
         said.append(f"To find more modes, or to be surer that there are none, search longer: {way}.")
     for kind, meaning in _KINDS.items():
         if kind in kinds:

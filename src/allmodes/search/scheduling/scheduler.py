@@ -13,6 +13,7 @@ from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
+from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Block, Request, Searcher, Strategy
@@ -116,7 +117,8 @@ class Scheduler(Strategy):
     def ask(self) -> Request:
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
-            self.local.open(self.multistart.choose(self._in_flight), LOCAL)
+            starts = self.multistart.choose(self._in_flight)
+            self.multistart.begun(starts, self.local.open(starts, LOCAL))
             is_wanted = self.multistart.needs_screening and not self._enough
             screened = self.multistart.screening() if is_wanted else None
             if screened is not None:
@@ -238,8 +240,8 @@ class Scheduler(Strategy):
             member.add_points(points, values)
 
     @property
-    def lost_searches(self) -> int:
-        return self.multistart.lost_searches
+    def fresh(self) -> Fresh:
+        return self.multistart.counts.fresh
 
     @property
     def temperature(self) -> float | None:

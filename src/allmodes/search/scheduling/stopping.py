@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+import numpy as np
+
+from allmodes.modes.missing import Missing
 from allmodes.search.context import Context
 from allmodes.search.scheduling.tuning import TUNING
 from allmodes.search.searchers.multistart import Counts
@@ -13,15 +16,21 @@ from allmodes.storage import stored
 @stored
 @dataclass
 class Stopping:
-    """Local searches end when many in a row found no new mode, and hardly any mode was found only once.
+    """Local searches end when hardly any new mode is expected of the evaluations ahead.
 
     Attributes:
-        patience: searches without a new mode, at least.
+        patience: searches without a new mode, at least; as many are made before anything is judged.
         persistence: evaluations without a new mode, at least.
+        effort: how many are ahead, in multiples of those made; never more than are left of the budget.
+        judged: searches and modes when it was judged last.
+        expected: new modes from the evaluations that were ahead then.
     """
 
-    patience: int = field(default_factory=lambda: TUNING.patience)
+    patience: int = 0
     persistence: int = 0
+    effort: float = 1.0
+    judged: tuple[int, int] = (0, -1)
+    expected: float = np.inf
 
     def ending(self, context: Context, counts: Counts, running: list[int]) -> str:
         """Why local searches are enough, in words; empty while they are not. Those `running` are given by number."""
@@ -32,14 +41,26 @@ class Stopping:
         return _best_found(counts) if context.is_global else self._all_found(context, counts, running)
 
     def _all_found(self, context: Context, counts: Counts, running: list[int]) -> str:
-        hits = context.archive.hits
-        if counts.searches < self.patience or (hits == 1).sum() >= TUNING.rare * counts.searches:
+        if counts.searches < (self.patience or TUNING.least_searches) or counts.since_new < self.patience:
             return ""
-        if counts.since_new < max(self.patience, TUNING.patience_per_mode * len(hits)):
+        records = context.archive.records
+        if records and context.nfev - records[-1].found_at < self.persistence:  # others than local searches find some
             return ""
         if min(running, default=counts.awaited + 1) <= counts.awaited:
             return ""  # of many that began together the quick ones say little about the others
-        return f"the last {counts.since_new} of {counts.searches} local searches found no new mode"
+        ahead = int(min(context.left, self.effort * context.nfev))
+        if self._expected(context, counts, ahead) >= TUNING.few_modes:
+            return ""
+        return f"hardly any new mode is expected of {ahead} more evaluations ({self.expected:.1g})"
+
+    def _expected(self, context: Context, counts: Counts, ahead: int) -> float:
+        """New modes from the evaluations ahead; as it was judged last, unless much has happened since."""
+        modes, fresh = len(context.archive), counts.fresh
+        if counts.searches > TUNING.judged_again * self.judged[0] or modes != self.judged[1]:
+            self.judged = counts.searches, modes
+            times = ahead / fresh.cost(context.nfev) / max(1, fresh.ended)
+            self.expected = Missing(fresh.of(modes)).expected(times) if fresh.searches else 0.0
+        return self.expected
 
 
 def _best_found(counts: Counts) -> str:

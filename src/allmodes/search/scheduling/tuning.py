@@ -14,11 +14,13 @@ class Tuning:
     few: int = constant(8, "searches", "fewer say nothing about a function, and are too few to split into rounds")
 
     # when local searches are enough
-    patience: int = constant(100, "searches", "without a new mode: most of them cost little more than one point")
-    patience_per_mode: int = constant(
-        5, "searches", "without a new mode, for each mode found: more may hide among more"
+    least_searches: int = constant(100, "searches", "fewer say too little about how unequal the basins are")
+    few_modes: float = constant(
+        0.1, "modes", "expected of the evaluations ahead, below which it ends: one chance in ten that any would come"
     )
-    rare: float = constant(0.02, "share", "of searches whose mode was found once: the chance that the next is new")
+    judged_again: float = constant(
+        1.06, "ratio", "by which searches grow before they are judged again: that costs time"
+    )
     barren: int = constant(4, "screenings", "that bring no new mode, before a search for the best modes ends")
 
     # whose turn it is

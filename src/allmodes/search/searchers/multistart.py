@@ -9,9 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
-from allmodes.search.candidate import AROUND_MODES, AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, SCREENED, SPACE_FILLING
+from allmodes.search.candidate import (
+    AROUND_MODES,
+    AT_BOUNDS,
+    BETWEEN_MODES,
+    GIVEN,
+    LOCAL,
+    SCREENED,
+    SPACE_FILLING,
+    Origin,
+)
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
+from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.starts import at_bounds, between_modes
@@ -28,7 +38,9 @@ End: TypeAlias = NewMode | KnownMode | Rejected | Recognised | Stuck | RanAway |
 
 _VERDICTS = (NewMode, KnownMode, Rejected)
 _ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
+_IN_MODES = (Recognised, NewMode, KnownMode)
 _NOWHERE = (Rejected, Stuck, RanAway)
+_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS, AROUND_MODES)  # starts in new places; those between modes are not
 
 
 @stored
@@ -39,7 +51,7 @@ class Counts:
     Attributes:
         searches: all of them; `since_new`, those since the last new mode.
         nowhere: those that ended in no mode; `runaways`, those of them that left for infinity.
-        lost: those from space-filling starts that ended in no mode, or could not begin.
+        fresh: those from new places.
         barren: screenings since a mode was found that counts.
         last_new: evaluations made when the last new mode was found.
         awaited: number of the youngest search that was in flight then: the search does not end before it and all older
@@ -50,7 +62,7 @@ class Counts:
     since_new: int = 0
     nowhere: int = 0
     runaways: int = 0
-    lost: int = 0
+    fresh: Fresh = field(default_factory=Fresh)
     barren: int = 0
     last_new: int = 0
     awaited: int = -1
@@ -72,6 +84,7 @@ class Multistart:
         width: how many searches are in flight, at first and at most.
         bandit: what each kind of start has brought.
         counts: what came of the searches.
+        homes: the modes that searches in flight began around, by their numbers.
         needs_screening: whether no search begins before more points are screened; `is_screening`, these are in flight.
     """
 
@@ -82,6 +95,7 @@ class Multistart:
     width: tuple[int, int] = field(default_factory=lambda: (TUNING.narrowest, TUNING.widest))
     bandit: Bandit = field(init=False)
     counts: Counts = field(default_factory=Counts)
+    homes: dict[str, int] = field(default_factory=dict)
     space_filling: SpaceFilling = field(init=False)
     around_modes: AroundModes = field(default_factory=AroundModes)
     screened: Screened = field(init=False)
@@ -201,6 +215,12 @@ class Multistart:
 
     # ---- what came of it
 
+    def begun(self, starts: list[Start], origins: list[Origin]) -> None:
+        """Searches have begun at these starts."""
+        for start, origin in zip(starts, origins, strict=True):
+            if start.home >= 0:
+                self.homes[str(origin.number)] = start.home
+
     def ended(self, event: Event, running: list[int]) -> None:
         """A local search has ended, while these others (by their numbers) are in flight.
 
@@ -226,21 +246,16 @@ class Multistart:
         if isinstance(event, NewMode):
             counts.since_new, counts.last_new = 0, self.context.nfev
             counts.awaited = max(running, default=-1)
-        if isinstance(event, Recognised):  # most of them
-            return
-        is_nowhere = isinstance(event, _NOWHERE)
-        counts.nowhere += is_nowhere
+        mode = event.mode if isinstance(event, _IN_MODES) else -1
+        home = self.homes.pop(str(event.origin.number), -1)
+        if event.origin.start in _FRESH and (mode < 0 or mode != home):
+            counts.fresh.end(mode, self.context.nfev)
+        counts.nowhere += isinstance(event, _NOWHERE)
         counts.runaways += isinstance(event, RanAway)
-        counts.lost += (is_nowhere or isinstance(event, Failed)) and event.origin.is_space_filling
 
     def _is_success(self, event: End) -> bool:
         """Whether it found a new mode that counts."""
         return isinstance(event, NewMode) and (not self.context.is_global or event.mode in self.context.counted)
-
-    @property
-    def lost_searches(self) -> int:
-        """Local searches from space-filling starts that ended in no mode."""
-        return self.counts.lost
 
     @property
     def account(self) -> str:

@@ -46,8 +46,10 @@ class AroundModes:
         score = (is_free.astype(int) + is_allowed).reshape(modes.shape)
         rows, best = np.arange(n), score.argmax(axis=1)
         is_made = score[rows, best] > 0
-        np.add.at(self.picks, modes[rows, best][is_made], 1)
-        return [Start(point, AROUND_MODES) for point in context.box.project(points[rows, best][is_made])]
+        homes = modes[rows, best][is_made]
+        np.add.at(self.picks, homes, 1)
+        starts = zip(context.box.project(points[rows, best][is_made]), homes.tolist(), strict=True)
+        return [Start(point, AROUND_MODES, home=home) for point, home in starts]
 
     def _follow(self, modes: int) -> None:
         """Keep a count for every mode of the archive; when some were dropped there, their numbers have changed."""

@@ -21,7 +21,7 @@ def test_starts_lie_on_the_shell_of_their_mode_inside_the_box(make_context):
     assert apart.min() >= 1.0
     assert apart.max() <= 3.0
     assert apart.max() - apart.min() > 1.5
-    assert {(start.kind, start.radius) for start in starts} == {(AROUND_MODES, 0.0)}
+    assert {(start.kind, start.radius, start.home) for start in starts} == {(AROUND_MODES, 0.0, 0)}
 
 
 def test_level_sets_of_other_modes_are_avoided(make_context):
@@ -33,6 +33,14 @@ def test_level_sets_of_other_modes_are_avoided(make_context):
     is_covered = (2.0 - 0.5 * (whitened**2).sum(axis=2) >= context.level).any(axis=0)
     assert is_covered.mean() < 0.05  # four draws for each start: hardly ever all of them are
     assert len(points) > 350
+
+
+def test_starts_know_the_mode_that_they_lie_around(make_context):
+    around, context = AroundModes(), make_context([[0.1, 0.1], [0.9, 0.9]])
+    starts = around.draw(context, 100)
+    nearest = context.archive.nearest(points_of(starts))[0]
+    assert np.mean(nearest == [start.home for start in starts]) > 0.9
+    assert np.bincount([start.home for start in starts]).tolist() == around.picks.tolist()
 
 
 def test_modes_that_had_many_starts_get_fewer(make_context):
