@@ -25,6 +25,7 @@ _ORDER = (
     "all_modes_values",
     "cec2013",
     "kinks",
+    "missing_modes",
     "overhead",
     "overhead_slow",
     "engine",

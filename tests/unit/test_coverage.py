@@ -129,7 +129,8 @@ def test_it_says_so_in_words():
     new, (least, most) = found.expected(10_000), found.expected_range(10_000)
     assert str(found) == (
         f"12 modes found; probably {low} to {high} more (90 %), where about {100 * found.share:.2g} % of local "
-        f"searches from new places would end; a further 10,000 evaluations would find about {new:.0f} ({least} to {most})"
+        "searches from new places would end; a further 10,000 evaluations would find about "
+        f"{new:.0f} ({least} to {most})"
     )
 
 
