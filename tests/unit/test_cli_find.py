@@ -39,12 +39,13 @@ class TestFind:
         words = ["--modes", "global", "--method", "local", "--n-modes", "1", "--max-time", "60", "--max-evaluations",
                  "5e3", "--on-error", "nan", "--x0", "1,1", "--x0", "2,2", "--xtol", "1e-5", "--temperature", "2",
                  "--checkpoint-every", "5", "--periodic", "0", "--width", "4", "--order", "fixed", "--patience", "7",
-                 "--max-rounds", "900"]  # fmt: skip
+                 "--max-rounds", "900", "--effort", "0.5"]  # fmt: skip
         assert find("energy", "--out", "run", *words).exit_code == 0
         settings = written("run")["settings"]
         expected = {"target": "global", "method": "local", "n_modes": 1, "maxtime": 60.0, "maxfev": 5000, "seed": 1,
                     "on_error": "nan", "x0": [[1.0, 1.0], [2.0, 2.0]], "xtol": 1e-5, "periodic": [0],
-                    "maxiter": 900, "options": {"temperature": 2.0, "width": 4, "order": "fixed", "patience": 7,
+                    "maxiter": 900, "effort": 0.5,
+                    "options": {"temperature": 2.0, "width": 4, "order": "fixed", "patience": 7,
                                                 "checkpoint_every": 5.0}}  # fmt: skip
         assert {key: settings[key] for key in expected} == expected
 

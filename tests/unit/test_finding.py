@@ -350,9 +350,9 @@ def test_every_argument_reaches_both_searches():
     given = {
         "x0": [[0.5]], "warm_start": ([[1.5]], [2.0]), "args": (1.0,), "jac": lambda x, a: a * 2 * x, "hess": None,
         "target": "global", "method": "local", "n_modes": 7, "maxfev": 40, "maxiter": 9, "maxtime": 99.0, "xtol": 1e-4,
-        "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None, "retries": 2,
-        "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False, "checkpoint": None,
-        "names": ["a"], "options": {"width": 2},
+        "effort": 2.0, "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None,
+        "retries": 2, "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False,
+        "checkpoint": None, "names": ["a"], "options": {"width": 2},
     }  # fmt: skip
     assert {"fun", "bounds", *given} == set(inspect.signature(find_minima).parameters)
 
