@@ -14,7 +14,7 @@ from allmodes.checks import number, warn_renamed, whole_number
 from allmodes.modes.missing import Missing
 from allmodes.storage import stored
 
-_CONFIDENCE = 0.95  # of the bound on the share
+_CONFIDENCE = 0.975  # of the bound on the share: read at a moment when counts look complete, it holds in 95 %
 _FEWEST = 3  # modes that were hit: fewer do not show how unequal basins are
 _ENDLESS = 100  # times the modes found: when that many more are possible, their number is not known
 _ASSUMES = (
@@ -102,7 +102,7 @@ class Coverage:
         """A bound on that share that holds in about 95 of 100 searches.
 
         It is the larger of what the spread of the counts says and the Clopper-Pearson bound for f_1 successes in n
-        trials, where f_1 modes were hit once: about 3 / n without any. Searches that ended in no mode may all have been
+        trials, where f_1 modes were hit once: about 3.7 / n without any. Searches that ended in no mode may all have been
         heading for a new one: the bound assumes that they were.
         """
         n, once = self.searches, self.singletons

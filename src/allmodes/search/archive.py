@@ -63,7 +63,7 @@ class Archive:
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
         hits: searches that ended in each mode, (J,).
-        space_filling_hits: those of them that began at space-filling starts, (J,): coverage is estimated from these.
+        space_filling_hits: those of them that began at space-filling starts, (J,); see `fresh.py` for coverage.
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """

@@ -44,7 +44,7 @@ class Origin(NamedTuple):
 
     @property
     def is_space_filling(self) -> bool:
-        """Whether it began where nothing was known: what coverage is estimated from."""
+        """Whether it began where nothing was known."""
         return self.start in (SPACE_FILLING, SCREENED)
 
 

@@ -16,7 +16,7 @@ def test_names_of_starts_and_members_are_all_different():
 
 
 @pytest.mark.parametrize("start", [getattr(module, name) for name in vars(module) if name.isupper()])
-def test_coverage_is_estimated_from_starts_where_nothing_was_known(start):
+def test_space_filling_starts_are_those_where_nothing_was_known(start):
     assert Origin(LOCAL, start, 0).is_space_filling is (start in (SPACE_FILLING, SCREENED))
 
 
