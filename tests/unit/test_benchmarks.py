@@ -79,6 +79,22 @@ def test_the_comparison_has_the_figures_of_the_files():
     assert float(shown[0][2]) == pytest.approx(means["allmodes"][3], abs=5.1e-4)
 
 
+def test_the_table_of_missing_modes_has_the_figures_of_the_file():
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    table = ALL["missing_modes"]["tables"][0]
+    rows = {tuple(row[:2]): dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
+    shown = shown_rows(text, "| functions | modes found by the whole budget |")
+    assert [row[0] for row in shown] == [name for name, rule in rows if rule == "now, default"]
+    for name, _, lost, given, used, holds, below in shown:
+        ways = "default", "given"
+        told = [[rows[name, f"{rule}, {way}"]["lost"] for rule in ("before", "now")] for way in ways]
+        assert [[int(cell) for cell in cells.split(", ")] for cells in (lost, given)] == told
+        medians = [rows[name, f"{rule}, default"]["evaluations, median"] for rule in ("before", "now")]
+        assert [int(cell) for cell in used.split(", ")] == medians
+        now = rows[name, "now, default"]
+        assert (holds, below) == (f"{now['range holds, %']} %", f"{now['below bound, %']} %")
+
+
 def test_the_readme_has_the_figures_of_the_files():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     with_derivatives = rows_of("all_modes", [f"{n}, 100 %" for n in ("allmodes", "Newton", "L-BFGS-B", "SHGO")])

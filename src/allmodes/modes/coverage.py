@@ -102,8 +102,8 @@ class Coverage:
         """A bound on that share that holds in about 95 of 100 searches.
 
         It is the larger of what the spread of the counts says and the Clopper-Pearson bound for f_1 successes in n
-        trials, where f_1 modes were hit once: about 3.7 / n without any. Searches that ended in no mode may all have been
-        heading for a new one: the bound assumes that they were.
+        trials, where f_1 modes were hit once: about 3.7 / n without any. Searches that ended in no mode may all have
+        been heading for a new one: the bound assumes that they were.
         """
         n, once = self.searches, self.singletons
         if self._missing is None or once >= n:
