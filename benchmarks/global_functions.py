@@ -1,0 +1,171 @@
+"""SciPy's test functions of global optimisation, from values alone: how often is the global minimum found?
+
+    python benchmarks/global_functions.py --runs 3 --first-seed 51000
+    python benchmarks/global_functions.py --names "Ackley|Bukin" --methods "allmodes,DIRECT"
+    python benchmarks/global_functions.py --check        # are the known minima what they are said to be?
+
+The minimum is evaluated when a value is within 1e-6 (1 + |minimum|) of it, and returned when the result says so. Of the
+modes that allmodes lists as minima or at a bound, a short local search around each tells which are false.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+import global_functions_a
+import global_functions_e
+import global_functions_n
+import global_functions_t
+from allmodes.result import Mode
+from global_check import check_all
+from global_methods import LARGE_BUDGET, METHODS, SMALL_BUDGET, Outcome
+from global_problem import Floats, Known
+from results import Results, arguments, reached, seeds_of
+
+NOTE = (
+    f"From values alone, with {SMALL_BUDGET} evaluations in up to three dimensions and {LARGE_BUDGET} in more. "
+    "Evaluated: a value within 1e-6 (1 + |minimum|) of the global minimum was evaluated; returned: the value of the "
+    "result is as low. Evaluations are those until then. False: around a listed mode a short local search finds a "
+    "clearly lower value."
+)
+# How false modes are told; lengths are shares of the bounds.
+_AROUND = 1e-3  # how far a local search looks
+_SIMPLEX = 1e-4
+_RESOLVED = 1e-5  # closer points are one for the search, whose xtol is 1e-6
+_CLEARLY = 1e-7  # of 1 + |value|: far above rounding
+_STEPS = 200  # evaluations for each coordinate
+_JUDGED = ("minimum", "boundary")
+
+
+def functions() -> list[Known]:
+    """All of them, by their names."""
+    tables = (global_functions_a, global_functions_e, global_functions_n, global_functions_t)
+    return [known for table in tables for known in table.FUNCTIONS]
+
+
+def is_false(known: Known, x: Floats) -> bool:
+    """Whether there is a clearly lower value near a point that is listed as a minimum."""
+    lower, upper = known.box()
+    width = upper - lower
+    start = (x - lower) / width
+    low, high = np.maximum(start - _AROUND, 0.0), np.minimum(start + _AROUND, 1.0)
+    lowest = float(known.values(x)) - _CLEARLY * (1 + abs(float(known.values(x))))
+
+    def at(z: Any) -> Any:
+        return known.values(np.clip(lower + width * z, lower, upper))
+
+    inward = np.where(start < 0.5, _SIMPLEX, -_SIMPLEX)
+    beside = np.clip(start + _SIMPLEX * np.vstack([np.eye(len(x)), -np.eye(len(x))]), 0.0, 1.0)
+    if (at(beside) < lowest).any():
+        return True
+    simplex = np.vstack([start, start + np.diag(inward)])
+    options = {"initial_simplex": simplex, "maxfev": _STEPS * len(x), "xatol": 1e-8, "fatol": 0.0}
+    given: dict[str, Any] = {"method": "Nelder-Mead", "bounds": list(zip(low, high, strict=True)), "options": options}
+    with np.errstate(all="ignore"):
+        end = minimize(at, start, **given)
+    return bool(end.fun < lowest and np.abs(end.x - start).max() > _RESOLVED)
+
+
+def false_modes(known: Known, modes: tuple[Mode, ...]) -> list[Mode]:
+    """Those listed as minima, or as held at a bound, that are neither."""
+    return [mode for mode in modes if mode.kind in _JUDGED and is_false(known, mode.x)]
+
+
+class Tally:
+    """What one method did on all functions."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.outcomes, self.n_false, self.n_listed = name, list[Outcome](), 0, 0
+        self.unreturned, self.missed, self.with_false = list[str](), list[str](), list[str]()
+
+    def add(self, known: Known, outcomes: list[Outcome]) -> None:
+        """Outcomes of all seeds on one function."""
+        self.outcomes += outcomes
+        n_false = sum(len(false_modes(known, each.modes)) for each in outcomes)
+        self.n_false += n_false
+        self.n_listed += sum(len(each.modes) for each in outcomes)
+        missed = [each.best for each in outcomes if not np.isfinite(each.found_at)]
+        unreturned = [each.returned for each in outcomes if np.isfinite(each.found_at) and not each.is_returned]
+        for names, above in ((self.missed, missed), (self.unreturned, unreturned)):
+            if above:
+                times = f"{len(above)} times, " if len(outcomes) > 1 else ""
+                names.append(f"{known.name} ({times}by {np.median(above):.1e})")
+        if n_false:
+            self.with_false.append(f"{known.name} ({n_false})")
+
+    def row(self) -> list[Any]:
+        """For the table of methods."""
+        at = np.array([each.found_at for each in self.outcomes])
+        is_evaluated = np.isfinite(at)
+        returned = np.mean([each.is_returned for each in self.outcomes])
+        median = float(np.median(at[is_evaluated])) if is_evaluated.any() else np.nan
+        counts = [self.n_listed, self.n_false] if self.name.startswith("allmodes") else [None, None]
+        used = round(float(np.mean([each.nfev for each in self.outcomes])))
+        return [
+            self.name,
+            round(100 * float(is_evaluated.mean()), 1),
+            round(100 * float(returned), 1),
+            reached(median),
+            used,
+            *counts,
+        ]
+
+    def told(self) -> str:
+        """By name, where it went wrong; in brackets by how much the value is too high, or how many modes."""
+        lists = (
+            ("evaluated, not returned", self.unreturned),
+            ("not evaluated", self.missed),
+            ("false modes", self.with_false),
+        )
+        return f"{self.name}: " + "; ".join(f"{title}: {', '.join(names) or 'none'}" for title, names in lists) + "."
+
+
+def cells(outcomes: list[Outcome]) -> list[Any]:
+    """For the table of functions: the median of the evaluations, and in how many runs it was returned."""
+    return [reached(float(np.median([each.found_at for each in outcomes]))), sum(each.is_returned for each in outcomes)]
+
+
+def main() -> None:
+    parser = arguments(__doc__, runs=3, first_seed=51_000)
+    parser.add_argument("--names", default="", help="a regular expression that names of functions match")
+    parser.add_argument("--methods", default=",".join(METHODS), help="names of methods, with commas between them")
+    parser.add_argument("--check", action="store_true", help="check the known minima, and compare nothing")
+    given = parser.parse_args()
+    chosen = [known for known in functions() if re.search(given.names, known.name)]
+    if given.check:
+        sys.exit(check_all(chosen, given.first_seed) > 0)
+    tallies = [Tally(name.strip()) for name in given.methods.split(",")]
+    results = Results("Test functions of global optimisation", given, NOTE)
+    results.table(["function", "d", *(column for each in tallies for column in (each.name, f"{each.name}, returned"))])
+    for i, known in enumerate(chosen):
+        row: list[Any] = []
+        for tally in tallies:
+            print(f"\r{i + 1} of {len(chosen)}: {known.name}, {tally.name:<30}", end="", file=sys.stderr, flush=True)
+            outcomes = [METHODS[tally.name](known, seed) for seed in seeds_of(given)]
+            tally.add(known, outcomes)
+            row += cells(outcomes)
+        results.row(known.name, len(known.bounds), *row)
+    columns = [
+        "method",
+        "evaluated, %",
+        "returned, %",
+        "evaluations, median",
+        "used, mean",
+        "modes listed",
+        "of them false",
+    ]
+    results.table(columns, "All functions and runs")
+    for tally in tallies:
+        results.row(*tally.row())
+    for tally in tallies:
+        results.say(tally.told())
+    results.write()
+
+
+if __name__ == "__main__":
+    main()
