@@ -23,7 +23,7 @@ import global_functions_n
 import global_functions_t
 from allmodes.result import Mode
 from global_check import check_all
-from global_methods import LARGE_BUDGET, METHODS, SMALL_BUDGET, Outcome
+from global_methods import LARGE_BUDGET, METHODS, SMALL_BUDGET, Outcome, limit
 from global_problem import Floats, Known
 from results import Results, arguments, reached, seeds_of
 
@@ -31,7 +31,8 @@ NOTE = (
     f"From values alone, with {SMALL_BUDGET} evaluations in up to three dimensions and {LARGE_BUDGET} in more. "
     "Evaluated: a value within 1e-6 (1 + |minimum|) of the global minimum was evaluated; returned: the value of the "
     "result is as low. Evaluations are those until then. False: around a listed mode a short local search finds a "
-    "clearly lower value."
+    "clearly lower value. After names: how far above the minimum the best value was, the one returned, or the lowest "
+    "of the modes."
 )
 # How false modes are told; lengths are shares of the bounds.
 _AROUND = 1e-3  # how far a local search looks
@@ -80,49 +81,44 @@ class Tally:
     """What one method did on all functions."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.outcomes, self.n_false, self.n_listed = name, list[Outcome](), 0, 0
-        self.unreturned, self.missed, self.with_false = list[str](), list[str](), list[str]()
+        self.name, self.outcomes, self.n_false = name, list[Outcome](), 0
+        self.has_modes = name.startswith("allmodes")
+        titles = ("evaluated, not returned", "not evaluated", "returned, not listed", "false modes")
+        self.names: dict[str, list[str]] = {title: [] for title in titles[: 4 if self.has_modes else 2]}
 
     def add(self, known: Known, outcomes: list[Outcome]) -> None:
         """Outcomes of all seeds on one function."""
         self.outcomes += outcomes
-        n_false = sum(len(false_modes(known, each.modes)) for each in outcomes)
-        self.n_false += n_false
-        self.n_listed += sum(len(each.modes) for each in outcomes)
-        missed = [each.best for each in outcomes if not np.isfinite(each.found_at)]
-        unreturned = [each.returned for each in outcomes if np.isfinite(each.found_at) and not each.is_returned]
-        for names, above in ((self.missed, missed), (self.unreturned, unreturned)):
-            if above:
-                times = f"{len(above)} times, " if len(outcomes) > 1 else ""
-                names.append(f"{known.name} ({times}by {np.median(above):.1e})")
-        if n_false:
-            self.with_false.append(f"{known.name} ({n_false})")
+        found = [each for each in outcomes if np.isfinite(each.found_at)]
+        self._name(known, "not evaluated", [each.best for each in outcomes if not np.isfinite(each.found_at)])
+        self._name(known, "evaluated, not returned", [each.returned for each in found if not each.is_returned])
+        if self.has_modes:
+            listed = [min((mode.fun for mode in each.modes), default=np.inf) for each in found if each.is_returned]
+            above = [value - known.minimum for value in listed if value > limit(known)]
+            self._name(known, "returned, not listed", above)
+            n_false = sum(len(false_modes(known, each.modes)) for each in outcomes)
+            self.n_false += n_false
+            self.names["false modes"] += [f"{known.name} ({n_false})"] * bool(n_false)
+
+    def _name(self, known: Known, title: str, above: list[float]) -> None:
+        if above:
+            times = "" if len(above) == 1 else f"{len(above)} times, "
+            self.names[title].append(f"{known.name} ({times}by {np.median(above):.1e})")
 
     def row(self) -> list[Any]:
         """For the table of methods."""
         at = np.array([each.found_at for each in self.outcomes])
-        is_evaluated = np.isfinite(at)
-        returned = np.mean([each.is_returned for each in self.outcomes])
-        median = float(np.median(at[is_evaluated])) if is_evaluated.any() else np.nan
-        counts = [self.n_listed, self.n_false] if self.name.startswith("allmodes") else [None, None]
+        is_found = np.isfinite(at)
+        shares = [np.mean(is_found), np.mean([each.is_returned for each in self.outcomes])]
+        median = float(np.median(at[is_found])) if is_found.any() else np.nan
         used = round(float(np.mean([each.nfev for each in self.outcomes])))
-        return [
-            self.name,
-            round(100 * float(is_evaluated.mean()), 1),
-            round(100 * float(returned), 1),
-            reached(median),
-            used,
-            *counts,
-        ]
+        counts = [sum(len(each.modes) for each in self.outcomes), self.n_false] if self.has_modes else [None, None]
+        return [self.name, *(round(100 * float(share), 1) for share in shares), reached(median), used, *counts]
 
     def told(self) -> str:
         """By name, where it went wrong; in brackets by how much the value is too high, or how many modes."""
-        lists = (
-            ("evaluated, not returned", self.unreturned),
-            ("not evaluated", self.missed),
-            ("false modes", self.with_false),
-        )
-        return f"{self.name}: " + "; ".join(f"{title}: {', '.join(names) or 'none'}" for title, names in lists) + "."
+        parts = [f"{title}: {', '.join(names) or 'none'}" for title, names in self.names.items()]
+        return f"{self.name}: {'; '.join(parts)}."
 
 
 def cells(outcomes: list[Outcome]) -> list[Any]:
@@ -140,6 +136,8 @@ def main() -> None:
     if given.check:
         sys.exit(check_all(chosen, given.first_seed) > 0)
     tallies = [Tally(name.strip()) for name in given.methods.split(",")]
+    if unknown := [tally.name for tally in tallies if tally.name not in METHODS]:
+        parser.error(f"no method {unknown[0]!r}; there are: {', '.join(METHODS)}")
     results = Results("Test functions of global optimisation", given, NOTE)
     results.table(["function", "d", *(column for each in tallies for column in (each.name, f"{each.name}, returned"))])
     for i, known in enumerate(chosen):
@@ -150,16 +148,8 @@ def main() -> None:
             tally.add(known, outcomes)
             row += cells(outcomes)
         results.row(known.name, len(known.bounds), *row)
-    columns = [
-        "method",
-        "evaluated, %",
-        "returned, %",
-        "evaluations, median",
-        "used, mean",
-        "modes listed",
-        "of them false",
-    ]
-    results.table(columns, "All functions and runs")
+    columns = ("evaluated, %", "returned, %", "evaluations, median", "used, mean", "modes listed", "of them false")
+    results.table(["method", *columns], "All functions and runs")
     for tally in tallies:
         results.row(*tally.row())
     for tally in tallies:

@@ -28,6 +28,11 @@ _MOST = {1: 2**13, 2: 2**13, 3: 2**12, 4: 2**10, 5: 2**9, 6: 2**8}
 _UNLIMITED = 10**9
 
 
+def limit(known: Known) -> float:
+    """The highest value that counts as the minimum."""
+    return known.minimum + EQUAL * (1 + abs(known.minimum))
+
+
 class Spent(Exception):  # noqa: N818  # no error: it ends a search that would go on
     """The budget is used up."""
 
@@ -52,7 +57,7 @@ class Recorder:
     def __init__(self, known: Known) -> None:
         self.known, self.count, self.best, self.found_at, self.is_spent = known, 0, np.inf, np.inf, False
         self.budget = SMALL_BUDGET if len(known.bounds) <= FEW else LARGE_BUDGET
-        self.limit = known.minimum + EQUAL * (1 + abs(known.minimum))
+        self.limit = limit(known)
 
     def __call__(self, points: Floats) -> Any:
         """Values at points (N, d) or at one (d,); the budget ends the search."""
@@ -129,7 +134,9 @@ def _annealing(fun: Recorder, seed: int) -> Iterator[float]:
 
 def _rectangles(fun: Recorder, seed: int) -> Iterator[float]:
     del seed
-    yield float(direct(fun, Bounds(*fun.known.box()), maxfun=fun.budget, maxiter=_UNLIMITED).fun)
+    # Without tolerances it goes on until the budget is used up.
+    given: dict[str, Any] = {"maxfun": fun.budget, "maxiter": fun.budget, "vol_tol": 0.0, "len_tol": 0.0}
+    yield float(direct(fun, Bounds(*fun.known.box()), **given).fun)
 
 
 def _descents(fun: Recorder, seed: int) -> Iterator[float]:

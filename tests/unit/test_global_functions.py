@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import global_functions
 from global_check import EQUAL, Check, checked
-from global_methods import METHODS, Recorder, Spent
+from global_methods import METHODS, Outcome, Recorder, Spent
 
 ALL = {known.name: known for known in global_functions.functions()}
 
@@ -78,3 +80,18 @@ def test_every_method_finds_an_easy_minimum_within_the_budget(name):
     assert outcome.is_returned
     assert 1 <= outcome.found_at <= outcome.nfev <= 10_000
     assert bool(outcome.modes) == name.startswith("allmodes")
+
+
+def test_the_tally_says_what_was_evaluated_returned_and_listed():
+    known = ALL["Sphere"]
+    modes = METHODS["allmodes"](known, 3).modes
+    tally = global_functions.Tally("allmodes")
+    tally.add(known, [Outcome(4, 50, 0.0, 0.0, True, modes), Outcome(6, 60, 0.0, 0.25, False, modes)])
+    tally.add(known._replace(name="other"), [Outcome(np.inf, 70, 0.5, 0.5, False), Outcome(8, 80, 0.0, 0.0, True)])
+    beside = [replace(mode, x=mode.x + 0.1, fun=0.02) for mode in modes]
+    tally.add(known._replace(name="third"), [Outcome(10, 90, 0.0, 0.0, True, tuple(beside))])
+    assert tally.row() == ["allmodes", 80.0, 60.0, 7, 70, 3 * len(modes), len(modes)]
+    assert tally.told() == (
+        "allmodes: evaluated, not returned: Sphere (by 2.5e-01); not evaluated: other (by 5.0e-01); "
+        "returned, not listed: other (by inf), third (by 2.0e-02); false modes: third (1)."
+    )
