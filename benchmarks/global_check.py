@@ -96,6 +96,6 @@ def check_all(functions: list[Known], seed: int) -> int:
         verdict = checked(known, seed).verdict(known)
         n_wrong += verdict.startswith("WRONG")
         if verdict:
-            print(f"{known.name}: {known.minimum!r}, {verdict}", flush=True)
+            print(f"{known.name}: {float(known.minimum)!r}, {verdict}", flush=True)
     print(f"{len(functions)} functions, {n_wrong} wrong")
     return n_wrong

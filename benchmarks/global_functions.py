@@ -30,14 +30,15 @@ from results import Results, arguments, reached, seeds_of
 NOTE = (
     f"From values alone, with {SMALL_BUDGET} evaluations in up to three dimensions and {LARGE_BUDGET} in more. "
     "Evaluated: a value within 1e-6 (1 + |minimum|) of the global minimum was evaluated; returned: the value of the "
-    "result is as low. Evaluations are those until then. False: around a listed mode a short local search finds a "
-    "clearly lower value. After names: how far above the minimum the best value was, the one returned, or the lowest "
-    "of the modes."
+    "result is as low. Evaluations are those until then. Around a listed mode a short local search looks for a clearly "
+    "lower value: a mode is imprecise if there is one 1e-5 of the bounds away, false if it is 1e-4 or more. After "
+    "names: how far above the minimum the best value was, the one returned, or the lowest of the modes."
 )
 # How false modes are told; lengths are shares of the bounds.
 _AROUND = 1e-3  # how far a local search looks
 _SIMPLEX = 1e-4
 _RESOLVED = 1e-5  # closer points are one for the search, whose xtol is 1e-6
+_FALSE = 1e-4  # a minimum so far away, or farther, is another point; one that is nearer was listed imprecisely
 _CLEARLY = 1e-7  # of 1 + |value|: far above rounding
 _STEPS = 200  # evaluations for each coordinate
 _JUDGED = ("minimum", "boundary")
@@ -49,42 +50,45 @@ def functions() -> list[Known]:
     return [known for table in tables for known in table.FUNCTIONS]
 
 
-def is_false(known: Known, x: Floats) -> bool:
-    """Whether there is a clearly lower value near a point that is listed as a minimum."""
+def lower_nearby(known: Known, x: Floats) -> float:
+    """How far from a point there is a clearly lower value, as a share of the bounds; zero if there is none nearby."""
     lower, upper = known.box()
     width = upper - lower
     start = (x - lower) / width
     low, high = np.maximum(start - _AROUND, 0.0), np.minimum(start + _AROUND, 1.0)
-    lowest = float(known.values(x)) - _CLEARLY * (1 + abs(float(known.values(x))))
+    here = float(known.values(x))
+    limit_here = here - _CLEARLY * (1 + abs(here))
 
     def at(z: Any) -> Any:
         return known.values(np.clip(lower + width * z, lower, upper))
 
-    inward = np.where(start < 0.5, _SIMPLEX, -_SIMPLEX)
-    beside = np.clip(start + _SIMPLEX * np.vstack([np.eye(len(x)), -np.eye(len(x))]), 0.0, 1.0)
-    if (at(beside) < lowest).any():
-        return True
-    simplex = np.vstack([start, start + np.diag(inward)])
+    steps = _SIMPLEX * np.eye(len(x))
+    simplex = np.vstack([start, start + np.where(start < 0.5, 1.0, -1.0) * steps])
     options = {"initial_simplex": simplex, "maxfev": _STEPS * len(x), "xatol": 1e-8, "fatol": 0.0}
     given: dict[str, Any] = {"method": "Nelder-Mead", "bounds": list(zip(low, high, strict=True)), "options": options}
     with np.errstate(all="ignore"):
         end = minimize(at, start, **given)
-    return bool(end.fun < lowest and np.abs(end.x - start).max() > _RESOLVED)
+    if end.fun < limit_here:
+        return float(np.abs(end.x - start).max())
+    # In many dimensions that method may get nowhere where a step along one coordinate does.
+    beside = np.clip(start + np.vstack([steps, -steps]), 0.0, 1.0)
+    return _SIMPLEX if (at(beside) < limit_here).any() else 0.0
 
 
-def false_modes(known: Known, modes: tuple[Mode, ...]) -> list[Mode]:
-    """Those listed as minima, or as held at a bound, that are neither."""
-    return [mode for mode in modes if mode.kind in _JUDGED and is_false(known, mode.x)]
+def judged(known: Known, modes: tuple[Mode, ...]) -> tuple[int, int]:
+    """How many of those listed as minima, or as held at a bound, are false, and how many are in the wrong place."""
+    apart = np.array([lower_nearby(known, mode.x) for mode in modes if mode.kind in _JUDGED])
+    return int((apart >= _FALSE).sum()), int(((apart > _RESOLVED) & (apart < _FALSE)).sum())
 
 
 class Tally:
     """What one method did on all functions."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.outcomes, self.n_false = name, list[Outcome](), 0
+        self.name, self.outcomes, self.wrong = name, list[Outcome](), {"false modes": 0, "imprecise modes": 0}
         self.has_modes = name.startswith("allmodes")
-        titles = ("evaluated, not returned", "not evaluated", "returned, not listed", "false modes")
-        self.names: dict[str, list[str]] = {title: [] for title in titles[: 4 if self.has_modes else 2]}
+        titles = ("evaluated, not returned", "not evaluated", "returned, not listed", *self.wrong)
+        self.names: dict[str, list[str]] = {title: [] for title in titles[: None if self.has_modes else 2]}
 
     def add(self, known: Known, outcomes: list[Outcome]) -> None:
         """Outcomes of all seeds on one function."""
@@ -96,9 +100,10 @@ class Tally:
             listed = [min((mode.fun for mode in each.modes), default=np.inf) for each in found if each.is_returned]
             above = [value - known.minimum for value in listed if value > limit(known)]
             self._name(known, "returned, not listed", above)
-            n_false = sum(len(false_modes(known, each.modes)) for each in outcomes)
-            self.n_false += n_false
-            self.names["false modes"] += [f"{known.name} ({n_false})"] * bool(n_false)
+            counts = np.sum([judged(known, each.modes) for each in outcomes], axis=0).tolist()
+            for title, n in zip(self.wrong, counts, strict=True):
+                self.wrong[title] += n
+                self.names[title] += [f"{known.name} ({n})"] * bool(n)
 
     def _name(self, known: Known, title: str, above: list[float]) -> None:
         if above:
@@ -112,7 +117,8 @@ class Tally:
         shares = [np.mean(is_found), np.mean([each.is_returned for each in self.outcomes])]
         median = float(np.median(at[is_found])) if is_found.any() else np.nan
         used = round(float(np.mean([each.nfev for each in self.outcomes])))
-        counts = [sum(len(each.modes) for each in self.outcomes), self.n_false] if self.has_modes else [None, None]
+        n_listed = sum(len(each.modes) for each in self.outcomes)
+        counts = [n_listed, *self.wrong.values()] if self.has_modes else [None] * 3
         return [self.name, *(round(100 * float(share), 1) for share in shares), reached(median), used, *counts]
 
     def told(self) -> str:
@@ -148,7 +154,7 @@ def main() -> None:
             tally.add(known, outcomes)
             row += cells(outcomes)
         results.row(known.name, len(known.bounds), *row)
-    columns = ("evaluated, %", "returned, %", "evaluations, median", "used, mean", "modes listed", "of them false")
+    columns = ("evaluated, %", "returned, %", "evaluations, median", "used, mean", "modes listed", "false", "imprecise")
     results.table(["method", *columns], "All functions and runs")
     for tally in tallies:
         results.row(*tally.row())

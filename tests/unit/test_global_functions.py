@@ -53,13 +53,18 @@ def test_a_search_tells_wrong_minima():
     assert Check(0.3, check.lowest, check.found).verdict(known._replace(minimum=0.3)).startswith("not reached")
 
 
-@pytest.mark.parametrize("name", ["Branin01", "Alpine01", "Bukin02", "Mishra03", "Hartmann6"])
-def test_a_minimum_is_not_false_and_a_point_beside_it_is(name):
+# The cusp of Mishra03 is a curve: along it the search may end farther away than it began.
+@pytest.mark.parametrize(
+    ("name", "farthest"),
+    [("Branin01", 5.05e-4), ("Alpine01", 5.05e-4), ("Bukin02", 5.05e-4), ("Hartmann6", 5.05e-4), ("Mishra03", 1e-3)],
+)
+def test_from_a_minimum_nothing_is_lower_and_beside_it_something_is(name, farthest):
     known = ALL[name]
     lower, upper = known.box()
     x = np.array(known.place)
-    assert not global_functions.is_false(known, x)
-    assert global_functions.is_false(known, x + 1e-3 * np.where(x < 0.5 * (lower + upper), 1, -1) * (upper - lower))
+    assert global_functions.lower_nearby(known, x) == 0.0
+    inward = np.where(x < 0.5 * (lower + upper), 1, -1) * (upper - lower)
+    assert 4.95e-4 < global_functions.lower_nearby(known, x + 5e-4 * inward) <= farthest
 
 
 def test_evaluations_are_counted_until_the_minimum_and_the_budget():
@@ -90,8 +95,8 @@ def test_the_tally_says_what_was_evaluated_returned_and_listed():
     tally.add(known._replace(name="other"), [Outcome(np.inf, 70, 0.5, 0.5, False), Outcome(8, 80, 0.0, 0.0, True)])
     beside = [replace(mode, x=mode.x + 0.1, fun=0.02) for mode in modes]
     tally.add(known._replace(name="third"), [Outcome(10, 90, 0.0, 0.0, True, tuple(beside))])
-    assert tally.row() == ["allmodes", 80.0, 60.0, 7, 70, 3 * len(modes), len(modes)]
+    assert tally.row() == ["allmodes", 80.0, 60.0, 7, 70, 3, 1, 0]
     assert tally.told() == (
         "allmodes: evaluated, not returned: Sphere (by 2.5e-01); not evaluated: other (by 5.0e-01); "
-        "returned, not listed: other (by inf), third (by 2.0e-02); false modes: third (1)."
+        "returned, not listed: other (by inf), third (by 2.0e-02); false modes: third (1); imprecise modes: none."
     )
