@@ -42,6 +42,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_a_budget_is_never_exceeded_and_calls_are_counted", "test_every_method_finds_the_easy_ones",
         "test_two_processes_change_nothing",
     ),
+    "test_global_functions": ("test_every_method_finds_an_easy_minimum_within_the_budget",),
     "test_golden_families": ("test_nva_m",),
     "test_hapke": (
         "test_derivatives_agree_with_differences_in_the_whole_closed_box", "test_jax_computes_the_same_in_float64",
