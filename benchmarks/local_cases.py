@@ -38,6 +38,7 @@ class Case:
         known: values of minima, which count when they are reached though the minimum is not strict.
         residuals, jacobian: None where the function is no sum of squares.
         standard: a start that is always used, in unit coordinates.
+        group: which set it belongs to.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Case:
     periodic: NDArray[np.bool_] | None = None
     known: tuple[float, ...] = ()
     standard: Floats | None = None
+    group: str = "bank"
     is_periodic: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,6 +80,16 @@ class Case:
         drawn = qmc.Sobol(self.d, seed=seed).random_base2(int(np.ceil(np.log2(max(n, 1)))))[:n]
         return drawn if self.standard is None else np.concatenate([self.standard[None], drawn])
 
+    def residual(self, z: Floats) -> Floats:
+        """(n, d) -> (n, m), of a sum of squares."""
+        assert self.residuals is not None
+        return np.asarray(self.residuals(self.lower + self.width * z))
+
+    def slopes(self, z: Floats) -> Floats:
+        """(n, d) -> (n, m, d), the Jacobian of the residuals by unit coordinates."""
+        assert self.jacobian is not None
+        return np.asarray(self.jacobian(self.lower + self.width * z)) * self.width
+
     # ---- where a search has ended
 
     def apart(self, a: Floats, b: Floats) -> Floats:
@@ -93,7 +105,8 @@ class Case:
             return False
         z = np.where(self.is_periodic, z, np.clip(z, 0.0, 1.0))
         value = float(self.value(z[None])[0])
-        return any(value <= f + _SHARE * abs(f) + _LEAST for f in self.known[:1]) or self._is_strict(z)
+        is_known = any(abs(value - f) <= _SHARE * abs(f) + _LEAST for f in self.known)
+        return is_known or self._is_strict(z)
 
     def _is_strict(self, z: Floats) -> bool:
         """Whether Newton's method stays close, and ends where the curvature is positive in all free directions."""
@@ -126,6 +139,7 @@ def of_mgh(problem: mgh.Problem) -> Case:
     return Case(
         problem.name, lower, upper - lower, problem.value, problem.gradient, problem.hessian, problem.residuals,
         problem.jacobian, known=problem.minima, standard=(problem.start - lower) / (upper - lower),
+        group="MGH",
     )  # fmt: skip
 
 

@@ -5,12 +5,13 @@ A value is a unit, so is a gradient, a Hessian, a residual vector and its Jacobi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import least_squares, minimize
 
 from allmodes.objective import Evaluation
 from allmodes.objective.bounds import Box
@@ -30,6 +31,10 @@ MOST = 20_000  # units, after which a search is lost
 NEAR = 1e-4  # of the box: so close to its end a search has reached it
 _STEP = 1.5e-8  # of forward differences, SciPy's own
 _BAD = 1e30  # value of a point at which the function failed: SciPy's line searches cannot do with infinity
+_LARGE = 1e10  # residual of such a point
+_INSIDE = 1e-9  # of the box: least distance from the bounds of a start that must be inside
+_TIGHT = 1e-12  # relative tolerances: with SciPy's own, searches along valleys end far from the minimum
+_FLAT = 1e-8  # a gradient, by unit coordinates, that ends a search
 
 
 class OverError(Exception):
@@ -37,11 +42,21 @@ class OverError(Exception):
 
 
 class Ended(NamedTuple):
-    """Units until the search was first close to its end, until it was over, and whether it arrived at a minimum."""
+    """What came of a search.
+
+    Attributes:
+        reach, end: units until it was first close to its end, and until it was over.
+        is_arrived: whether it ended at a minimum.
+        is_listed: whether it called its end a minimum, which only allmodes says.
+    """
 
     reach: int
     end: int
-    arrived: bool
+    is_arrived: bool
+    is_listed: bool = False
+
+
+Method: TypeAlias = Callable[[Case, int, Floats, Floats], Ended]
 
 
 class Trail:
@@ -67,13 +82,16 @@ class Trail:
         reach = int(np.concatenate(self.after)[is_near].min(initial=self.units))
         return Ended(reach, self.units, self.case.is_minimum(end))
 
-    def value(self, z: Floats) -> float:
-        """At one point (d,), for SciPy."""
+    def note(self, z: Floats, value: float) -> float:
+        """The value at one point (d,), which SciPy can take; it costs a unit."""
         self.add(z[None].copy())
-        value = float(self.case.value(z[None])[0])
         if value < self.least:
             self.best, self.least = z.copy(), value
         return value if np.isfinite(value) else _BAD
+
+    def value(self, z: Floats) -> float:
+        """At one point (d,), for SciPy."""
+        return self.note(z, float(self.case.value(z[None])[0]))
 
     def gradient(self, z: Floats) -> Floats:
         """At one point (d,), for SciPy."""
@@ -113,46 +131,83 @@ def ours(case: Case, order: int, start: Floats, level: Floats) -> Ended:
             search.tell(Evaluation(value, gradient, hessian), request.ticket)
     known = context.archive.means
     best = start if context.best_point is None else context.best_point
-    return trail.ended(known[0] if len(known) else best)
+    return trail.ended(known[0] if len(known) else best)._replace(is_listed=len(known) > 0)
 
 
 # ---- SciPy
 
 
-def peer(method: str, has_bounds: bool, **options: Any) -> Callable[[Case, int, Floats, Floats], Ended]:
-    """A method of `scipy.optimize.minimize`; from values alone it gets forward differences that stay in the box."""
+def _differences(trail: Trail, z: Floats, outputs: Callable[[Floats], Floats], here: Floats) -> Floats:
+    """Forward differences (..., d) inside the box of `outputs`, at a point (d,) where these are `here`."""
+    case = trail.case
+    h = _STEP * np.maximum(1.0, np.abs(z))
+    h = np.where(~case.is_periodic & (z + h > 1.0), -h, h)
+    beside = z + h[:, None] * np.eye(case.d)
+    trail.add(beside)
+    return np.moveaxis(np.nan_to_num(outputs(beside), nan=_BAD) - here, 0, -1) / h
+
+
+def _minimize(method: str, has_bounds: bool, **options: Any) -> Method:
+    """A method of `scipy.optimize.minimize`; from values alone it is given forward differences."""
 
     def run(case: Case, order: int, start: Floats, level: Floats) -> Ended:
         trail = Trail(case)
-        bounds = [(None, None) if q else (0.0, 1.0) for q in case.is_periodic] if has_bounds else None
 
-        def by_differences(z: Floats) -> tuple[float, Floats]:
-            h = _STEP * np.maximum(1.0, np.abs(z))
-            h = np.where(~case.is_periodic & (z + h > 1.0), -h, h)
-            f = trail.value(z)
-            beside = z + h[:, None] * np.eye(case.d)
-            trail.add(beside)
-            return f, (np.nan_to_num(case.value(beside), nan=_BAD) - f) / h
+        def both(z: Floats) -> tuple[float, Floats]:
+            value = trail.value(z)
+            return value, _differences(trail, z, case.value, np.asarray(value))
 
-        given: dict[str, Any] = {"method": method, "bounds": bounds, "options": options}
+        given: dict[str, Any] = {"fun": trail.value, "jac": trail.gradient, "method": method, "options": options}
+        if has_bounds:
+            given["bounds"] = [(None, None) if q else (0.0, 1.0) for q in case.is_periodic]
         if order == 0:
-            given |= {"fun": by_differences, "jac": True, "options": {}}
-        else:
-            given |= {"fun": trail.value, "jac": trail.gradient}
+            given |= {"fun": both, "jac": True}
         if order == 2:
             given["hess"] = trail.hessian
-        with np.errstate(all="ignore"):
-            try:
-                end = minimize(x0=start, **given).x
-            except OverError:
-                end = trail.best
-        return trail.ended(np.asarray(end))
+        return trail.ended(_end(trail, lambda: minimize(x0=start, **given).x))
 
     return run
 
 
-METHODS: dict[str, tuple[tuple[int, ...], Callable[[Case, int, Floats, Floats], Ended]]] = {
+def _least_squares(case: Case, order: int, start: Floats, level: Floats) -> Ended:
+    """`scipy.optimize.least_squares` with its trust-region reflective method, which starts inside the bounds."""
+    trail, inside = Trail(case), np.where(case.is_periodic, start, np.clip(start, _INSIDE, 1.0 - _INSIDE))
+    told: dict[bytes, Floats] = {}
+
+    def residuals(z: Floats) -> Floats:
+        r = np.nan_to_num(case.residual(z[None])[0], nan=_LARGE, posinf=_LARGE, neginf=-_LARGE)
+        trail.note(z, float(r @ r))
+        told[z.tobytes()] = r
+        return r
+
+    def jacobian(z: Floats) -> Floats:
+        if order == 0:
+            return _differences(trail, z, case.residual, told[z.tobytes()])
+        trail.add(z[None].copy())
+        return np.nan_to_num(case.slopes(z[None])[0])
+
+    bounds = np.where(case.is_periodic, -np.inf, 0.0), np.where(case.is_periodic, np.inf, 1.0)
+    tight: dict[str, Any] = dict.fromkeys(("ftol", "xtol", "gtol"), _TIGHT)
+    return trail.ended(
+        _end(trail, lambda: least_squares(residuals, inside, jacobian, bounds, max_nfev=MOST, **tight).x)
+    )
+
+
+def _end(trail: Trail, search: Callable[[], Any]) -> Floats:
+    """Where a search of SciPy's ended, or its best point when its units were used up."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of SciPy, about steps that rounding made useless
+        try:
+            return np.asarray(search(), dtype=float)
+        except OverError:
+            return trail.best
+
+
+METHODS: dict[str, tuple[tuple[int, ...], Method]] = {  # orders of derivatives that each is measured with
     "allmodes": ((0, 1, 2), ours),
-    "L-BFGS-B": ((0, 1), peer("L-BFGS-B", True, ftol=1e-12, gtol=1e-8, maxiter=10_000, maxfun=10**6)),
-    "BFGS": ((1,), peer("BFGS", False, gtol=1e-8)),
+    "L-BFGS-B": ((0, 1), _minimize("L-BFGS-B", True, ftol=_TIGHT, gtol=_FLAT, maxiter=MOST, maxfun=MOST)),
+    "BFGS": ((1,), _minimize("BFGS", False, gtol=_FLAT, maxiter=MOST)),
+    "trust-krylov": ((2,), _minimize("trust-krylov", False, gtol=_FLAT, maxiter=MOST)),
+    "trust-exact": ((2,), _minimize("trust-exact", False, gtol=_FLAT, maxiter=MOST)),
+    "least_squares": ((0, 1), _least_squares),
 }
