@@ -25,6 +25,7 @@ Function = Callable[[Floats], Any]
 CLOSE = 1e-3  # of the box: Newton's method leads no farther from a search that has arrived
 _POLISH = 20  # Newton steps at most
 _CONVERGED = 1e-9  # of the box: a Newton step that is shorter is the last
+_AT_BOUND = 1e-6  # of the box: searches that stay inside end no closer to a bound that holds them
 _SINGULAR = 1e-13  # of the largest eigenvalue: smaller ones are 0
 _SHARE, _LEAST = 1e-6, 1e-9  # of a known value, and of the unit of values: how close to it is at it
 
@@ -110,7 +111,9 @@ class Case:
 
     def _is_strict(self, z: Floats) -> bool:
         """Whether Newton's method stays close, and ends where the curvature is positive in all free directions."""
-        at = z
+        bound, outward = np.round(z), -self.gradient(z[None])[0]
+        is_at_bound = (np.abs(z - bound) <= _AT_BOUND) & ((bound - 0.5) * outward > 0.0) & ~self.is_periodic
+        at = np.where(is_at_bound, bound, z)
         for _ in range(_POLISH):
             g, H = self.gradient(at[None])[0], self.hessian(at[None])[0]
             free = self.is_periodic | ~(((at <= 0.0) & (g > 0.0)) | ((at >= 1.0) & (g < 0.0)))

@@ -51,6 +51,8 @@ class TestCase:
             (-np.pi / 2 + 0.016, 0.0, False),
             (np.pi / 2, 0.0, False),
             (4.0, 0.0, True),
+            (4.0 - 1e-6, 0.0, True),
+            (4.0 - 1e-2, 0.0, False),
             (4.1, 0.0, False),
             (-4.0, 0.0, False),
         ],
