@@ -1,4 +1,4 @@
-"""What searchers hand to the verifier: a point with what is known there, and where it came from."""
+"""Where local searches begin, and what searchers hand to the verifier: points, and where they came from."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ GIVEN, SPACE_FILLING, AROUND_MODES, BETWEEN_MODES, AT_BOUNDS, SCREENED, POLISH, 
 )  # fmt: skip
 # Members of a search that propose candidates.
 LOCAL, POPULATION, ANNEALING = "local searches", "populations", "annealing"
+
+
+@stored
+class Start(NamedTuple):
+    """A point (d,) to begin a local search at, the kind of start, and the first radius; 0 for the usual one."""
+
+    point: Array
+    kind: str
+    radius: float = 0.0
 
 
 @stored

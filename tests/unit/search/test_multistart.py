@@ -18,6 +18,7 @@ from allmodes.search.candidate import (
     SPACE_FILLING,
     Candidate,
     Origin,
+    Start,
 )
 from allmodes.search.context import Context
 from allmodes.search.events import (
@@ -34,7 +35,6 @@ from allmodes.search.events import (
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.starts.space_filling import SpaceFilling
-from allmodes.search.starts.start import Start
 from allmodes.storage import pack, unpack
 
 LATTICE = np.array([[x, y] for x in np.arange(0.1, 1.0, 0.2) for y in np.arange(0.1, 1.0, 0.2)])

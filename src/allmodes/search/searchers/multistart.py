@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
-from allmodes.search.candidate import AROUND_MODES, AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, SCREENED, SPACE_FILLING
+from allmodes.search.candidate import (
+    AROUND_MODES,
+    AT_BOUNDS,
+    BETWEEN_MODES,
+    GIVEN,
+    LOCAL,
+    SCREENED,
+    SPACE_FILLING,
+    Start,
+)
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.scheduling.bandit import Bandit
@@ -19,7 +28,6 @@ from allmodes.search.starts.around_modes import AroundModes
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
 from allmodes.search.starts.space_filling import SpaceFilling
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 from allmodes.storage import stored
 
@@ -90,8 +98,7 @@ class Multistart:
 
     def __post_init__(self) -> None:
         box, rng = self.context.box, self.context.rng
-        each = 1 if self.context.order else box.d + 1  # evaluations for a value and a gradient
-        self.bandit = Bandit(TUNING.first_cost, TUNING.memory * each)
+        self.bandit = Bandit(TUNING.first_cost)
         self.space_filling = SpaceFilling(box.d, int(rng.integers(2**31)))
         self.screened = Screened(Queue(box))
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import AROUND_MODES
+from allmodes.search.candidate import AROUND_MODES, Start
 from allmodes.search.context import Context
 from allmodes.search.geometry import lengths
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 from allmodes.storage import stored
 
@@ -80,7 +79,5 @@ def _is_covered(context: Context, points: Array, modes: Indices) -> NDArray[np.b
     """Whether points (n, d) lie in the level set of a mode other than these (n,)."""
     archive = context.archive
     close = archive.neighbours(points)
-    whitened = archive.whitened_at(points, close)
-    falls = 0.5 * np.einsum("nkd,nkd->nk", whitened, whitened)
-    is_inside = (falls <= archive.values[close] - context.level) & (close != modes[:, None])
+    is_inside = (archive.falls(points, close) <= archive.values[close] - context.level) & (close != modes[:, None])
     return np.asarray(is_inside.any(axis=1))

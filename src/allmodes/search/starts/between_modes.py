@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import BETWEEN_MODES
+from allmodes.search.candidate import BETWEEN_MODES, Start
 from allmodes.search.context import Context
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 
 Array = NDArray[np.float64]

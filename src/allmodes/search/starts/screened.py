@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import SCREENED
+from allmodes.search.candidate import SCREENED, Start
 from allmodes.search.context import Context
 from allmodes.search.starts.queue import Queue
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 from allmodes.storage import stored
 
@@ -71,9 +70,7 @@ def is_explained(context: Context, points: Array, values: Array) -> NDArray[np.b
     if not len(archive):
         return np.zeros(len(points), bool)
     modes = archive.neighbours(points)
-    whitened = archive.whitened_at(points, modes)
-    falls = 0.5 * np.einsum("nkd,nkd->nk", whitened, whitened)
-    heights = archive.values[modes]
+    falls, heights = archive.falls(points, modes), archive.values[modes]
     climbs = heights - values[:, None]
     is_inside = falls < np.maximum(heights - context.level, TUNING.lowest_hill * context.scale)
     return np.asarray((is_inside & (np.abs(climbs - falls) < TUNING.explained * climbs)).any(axis=1))

@@ -24,9 +24,6 @@ class Tuning:
 
     # the kinds compete
     first_cost: float = constant(3.0, "evaluations", "taken for the first success of a kind: all are tried early")
-    memory: float = constant(
-        100.0, "evaluations", "20 local searches of 5 each, which is what most cost; d + 1 times that without gradients"
-    )
     most_given: int = constant(20, "points", "of those evaluated by others that become starts: the rest is recognised")
 
     given_radius: float = constant(

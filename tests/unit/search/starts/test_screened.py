@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from allmodes.objective.bounds import Box
-from allmodes.search.candidate import SCREENED
+from allmodes.search.candidate import SCREENED, Start
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened, is_explained
-from allmodes.search.starts.start import Start
 
 BOX = Box.make([(0, 1), (0, 1)])
 

@@ -1,7 +1,7 @@
 """The paper's annealing with nothing to tune: runs of a mixture, one after the other.
 
 One run anneals K components; where their means end are candidates. The next run has more components if this one found
-much that was new, starts away from what is known, and is repelled by it.
+much that was new, and is repelled by what is known.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Annealing(Searcher):
         repels: whether archived modes repel the components of a run: where all modes are wanted and ends are polished.
             Else poor modes would repel from better ones beside them, and move ends off modes.
         K: components of the next run.
-        sample, sample_values: space-filling points, and those of others: the first run starts among them.
-        asked: points of this class's own questions, the sample or the ends of a run; None while a run asks.
+        space_filling: where components start; before the first run some of its points tell the scale of the function.
+        asked: points of this class's own questions, space-filling or the ends of a run; None while a run asks.
         arriving: the ends that `asked` is about.
         run: the one that is on; `runs`, those that are over.
         known, best: modes that counted and the best value when the run began; `is_judged`, whether what came of it is.
@@ -60,8 +60,6 @@ class Annealing(Searcher):
     repels: bool = field(init=False)
     K: int = field(init=False)
     space_filling: SpaceFilling = field(init=False)
-    sample: Array = field(init=False)
-    sample_values: Array = field(default_factory=lambda: np.zeros(0))
     asked: Array | None = None
     arriving: Ends | None = None
     run: Run | None = None
@@ -80,7 +78,6 @@ class Annealing(Searcher):
         self.K = TUNING.first_components * (1 if self.running.needs else 2)
         self.repels = self.is_polished and not context.is_global
         self.space_filling = SpaceFilling(d, int(context.rng.integers(2**31)))
-        self.sample = np.zeros((0, d))
 
     # ---- the protocol
 
@@ -96,16 +93,11 @@ class Annealing(Searcher):
         if self.arriving is not None:
             return self._arrive(self.arriving, values)
         if self.asked is not None:
-            self._tell_sample(self.asked, values)
+            self._tell_level(values)
             return []
         assert self.run is not None
         self.run.tell(evaluation)
         return self._finish(self.run) if self.run.is_over else []
-
-    def add_points(self, points: Array, values: Array) -> None:
-        if not self.runs:  # later runs start at fresh points
-            self.sample = np.concatenate([self.sample, points])
-            self.sample_values = np.append(self.sample_values, values)
 
     @property
     def temperature(self) -> float | None:
@@ -123,7 +115,7 @@ class Annealing(Searcher):
     # ---- before a run
 
     def _plan(self) -> None:
-        """The next thing to do, now that all candidates are judged: a sample, or a run; neither at the end."""
+        """The next thing to do, now that all candidates are judged: points or a run; neither at the end."""
         if not self.is_judged:
             self._judge()
         if self.reason:
@@ -131,17 +123,17 @@ class Annealing(Searcher):
         if self.context.is_sampled:
             self._begin()
         else:
-            wanted = 2 * TUNING.sample * (self.context.box.d + 2)
+            wanted = TUNING.sample * (self.context.box.d + 2)
             allowed = max(1, int((1.0 - TUNING.run_share) * self.context.left))
             powers = min(wanted, allowed).bit_length() - 1  # Sobol points fill space in twos
             self.asked = self.space_filling.draw(1 << powers)
 
-    def _tell_sample(self, points: Array, values: Array) -> None:
+    def _tell_level(self, values: Array) -> None:
         self.asked = None
         self.context.observe_level(values)
-        self.add_points(points, values)
-        if not self.context.is_sampled and len(self.sample) >= 3.0 / TUNING.rare:  # rule of three: values are rare
-            self.reason = f"the function failed at all of {len(self.sample)} space-filling points"
+        failed = 0 if self.context.is_sampled else self.space_filling.drawn
+        if failed >= 3.0 / TUNING.rare:  # rule of three: values are rare
+            self.reason = f"the function failed at all of {failed} space-filling points"
 
     def _begin(self) -> None:
         """A new run, as large as the budget allows."""
@@ -154,24 +146,7 @@ class Annealing(Searcher):
             self.reason = "what is left of the budget is too little for another annealing run"
             return
         self.known, self.best = len(context.counted), context.archive.best
-        self.run = Run.begin(context, self.running, self.runs, steps, self._starts(K), self.repels)
-
-    def _starts(self, K: int) -> Array:
-        """K points far from the known modes and from each other; in the first run among the better half."""
-        box, known = self.context.box, self.context.archive.means[self.context.counted]
-        if self.runs == 0 and len(self.sample) >= K:
-            order = np.argsort(-self.sample_values, kind="stable")
-            pool = self.sample[order[: max(K, len(order) // 2)]]
-        else:
-            pool = self.space_filling.draw(TUNING.sample * K)
-        chosen = np.zeros((0, box.d))
-        nearest = np.full(len(pool), np.inf)  # the best point comes first, or any
-        for point in known:
-            nearest = np.minimum(nearest, (box.difference(pool, point) ** 2).sum(axis=1))
-        while len(chosen) < K:  # each start depends on those before it
-            chosen = np.vstack([chosen, pool[nearest.argmax()]])
-            nearest = np.minimum(nearest, (box.difference(pool, chosen[-1]) ** 2).sum(axis=1))
-        return chosen
+        self.run = Run(context, self.running, self.runs, steps, self.space_filling.draw(K), self.repels)
 
     # ---- after a run
 
@@ -209,6 +184,6 @@ class Annealing(Searcher):
         is_new = new > 0 or context.archive.best > self.best + context.tolerances.tie
         self.since_new = 0 if is_new else self.since_new + self.K
         if 2 * new >= self.K:
-            self.K = min(2 * self.K, TUNING.most_components)
+            self.K *= 2
         if self.since_new >= max(1.0 / TUNING.rare, 2 * modes):
             self.reason = f"the last {self.since_new} annealed components found no new mode"

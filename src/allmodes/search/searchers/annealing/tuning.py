@@ -12,7 +12,6 @@ class Tuning:
     """What the paper leaves to the user's hand, and when runs begin and end."""
 
     first_components: int = constant(4, "components", "of the first run; twice as many where values alone are used")
-    most_components: int = constant(64, "components", "more would not fit the budgets that runs are made for")
     steps: int = constant(20, "steps", "of a run: enough for a component to settle at each temperature")
     first_spread: float = constant(0.3, "box", "standard deviation of a lone component at first: it sees the whole box")
     end: float = constant(3e-3, "scale", "last temperature: colder steps gain nothing, at warmer ones nothing settles")
@@ -21,9 +20,7 @@ class Tuning:
     frozen_weight: float = constant(20.0, "components", "live ones that an archived mode counts as when it repels them")
     shared: float = constant(2.0, "deviations", "between means of components that are taken to share a basin")
     run_share: float = constant(0.8, "left budget", "for one run at most; the rest is for polishing its ends")
-    sample: int = constant(
-        4, "points", "space-filling, for every start; at first twice that for each dimension and two"
-    )
+    sample: int = constant(8, "points", "space-filling, for each dimension and two more: they tell the scale")
     rare: float = constant(0.025, "chance", "of a new mode by one more component, at which annealing ends")
 
 
