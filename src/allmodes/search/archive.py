@@ -136,12 +136,6 @@ class Archive:
 
     # ---- reading
 
-    def falls(self, points: Array, modes: Indices) -> Array:
-        """By how much the parabolas of some modes (n, k) of every point (n, d) fall from the modes to it, (n, k)."""
-        apart = self.box.difference(points[:, None], self.means[modes])
-        whitened = (apart[..., None, :] @ self.components.factors.C[modes])[..., 0, :]
-        return 0.5 * np.einsum("nkd,nkd->nk", whitened, whitened)
-
     def neighbours(self, points: Array) -> Indices:
         """Numbers of the few modes closest to every point, (n, k)."""
         if len(self) <= _FEW:

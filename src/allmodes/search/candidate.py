@@ -13,9 +13,10 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 # Kinds of starts of local searches.
-GIVEN, SPACE_FILLING, AROUND_MODES, BETWEEN_MODES, AT_BOUNDS, SCREENED, POLISH, RETURN = (
-    "given", "space-filling", "around modes", "between modes", "at bounds", "screened", "polish", "return",
+GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, AT_BOUNDS = (
+    "given", "space-filling", "screened", "between modes", "at bounds",
 )  # fmt: skip
+POLISH, RETURN = "polish", "return"
 # Members of a search that propose candidates.
 LOCAL, POPULATION, ANNEALING = "local searches", "populations", "annealing"
 

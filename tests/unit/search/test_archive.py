@@ -105,15 +105,6 @@ def test_what_is_known_of_a_mode_can_change():
 # ---- distances
 
 
-def test_falls_are_those_of_each_modes_parabola():
-    archive, points = filled(), np.random.default_rng(3).random((5, 2))
-    modes = np.array([[0, 3], [8, 1], [2, 2], [5, 0], [7, 6]])
-    falls = archive.falls(points, modes)
-    for n, k in np.ndindex(modes.shape):
-        apart = points[n] - archive.means[modes[n, k]]
-        assert falls[n, k] == pytest.approx(0.5 * apart @ -archive.records[modes[n, k]].hessian @ apart)
-
-
 @pytest.mark.parametrize("modes", [1, 3, 4, 5, 30])
 def test_neighbours_are_the_closest_modes(modes):
     archive, points = filled(modes=modes), np.random.default_rng(5).random((20, 2))
@@ -140,7 +131,6 @@ def test_distances_go_round_in_periodic_coordinates():
     which, distance = archive.nearest(point)
     assert which[0] == 0
     assert distance[0] == pytest.approx(0.04 / np.sqrt(2))
-    np.testing.assert_allclose(archive.falls(point, np.array([[0, 1]]))[0], [0.5 * 0.04**2, 0.5 * 0.28**2])
 
 
 def everything_apart(archive, points):

@@ -8,7 +8,6 @@ import pytest
 from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive, Frozen
 from allmodes.search.candidate import (
-    AROUND_MODES,
     AT_BOUNDS,
     BETWEEN_MODES,
     GIVEN,
@@ -76,8 +75,8 @@ class Pretended:
         for start in multistart.choose(len(self.searches)):
             self.searches[len(self.history)] = start, int(self.rng.integers(2, 10))
             self.history.append(start)
-        points = multistart.screening()
-        if points is not None:
+        if multistart.needs_screening:
+            points = multistart.screening()
             context.nfev += len(points)
             multistart.tell_screening(points, self.value(points))
         context.nfev += len(self.searches)
@@ -122,7 +121,6 @@ def test_a_search_ends_with_all_modes():
     assert ending == f"the last {counts.since_new} of {counts.searches} local searches found no new mode"
     assert len(searches.multistart.context.archive) == 25
     assert counts.since_new >= 5 * 25
-    assert searches.multistart.account == f"{counts.searches} local searches"
     assert searches.multistart.bandit.found == {kind: n for kind, n in searches.new_by.items() if n}
 
 
@@ -150,8 +148,8 @@ def test_kinds_of_starts_that_bring_new_modes_are_chosen_more_often():
                 searches.round()
             kinds += searches.kinds
         shares.append(kinds[BETWEEN_MODES] / kinds.total())
-    assert shares[0] > 0.6
-    assert shares[1] < 0.4
+    assert shares[0] > 0.65
+    assert shares[1] < 0.55  # about even
 
 
 @pytest.mark.parametrize("is_global", [False, True])
@@ -159,7 +157,7 @@ def test_the_same_seed_gives_the_same_starts(is_global):
     def points(seed):
         searches = Pretended(LATTICE, seed=seed, is_global=is_global)
         searches.run(80)
-        assert len(searches.kinds) == 3
+        assert len(searches.kinds) == 2
         return np.array([start.point for start in searches.history])
 
     first = points(1)
@@ -222,7 +220,7 @@ def test_the_first_starts_are_space_filling_then_all_kinds_compete():
         multistart.ended(KnownMode(origin(), 0), [])
     starts = multistart.choose(0)
     assert len(starts) == 60
-    assert {start.kind for start in starts} == {SPACE_FILLING, AROUND_MODES, BETWEEN_MODES}
+    assert {start.kind for start in starts} == {SPACE_FILLING, BETWEEN_MODES}
 
 
 @pytest.mark.parametrize("is_at_bound", [False, True])
@@ -238,7 +236,7 @@ def test_searches_begin_at_the_bounds_once_a_mode_was_found_there(is_at_bound):
 def test_as_many_starts_as_wanted_where_kinds_cannot_provide_them():
     context = a_context()
     flat = Frozen(np.zeros(2), -1e-3 * np.eye(2), np.zeros(2, bool), "flat", "derivatives", 1)
-    context.archive.add(np.full(2, 0.5), 2.0, flat)  # no shell inside the box, nothing to mix
+    context.archive.add(np.full(2, 0.5), 2.0, flat)  # nothing to mix
     multistart = Multistart(context, width=(30, 30))
     multistart.counts.searches = 50
     assert Counter(start.kind for start in multistart.choose(0)) == {SPACE_FILLING: 30}
@@ -268,15 +266,15 @@ def test_points_of_others_are_starts_before_anything_is_known_of_the_function():
 
 def test_where_only_the_best_modes_count_points_are_screened_first():
     multistart = Multistart(a_context(is_global=True))
-    assert multistart.screening() is None
+    assert not multistart.needs_screening
     assert multistart.choose(0) == []
+    assert multistart.needs_screening
     points = multistart.screening()
     assert points.shape == (200, 2)
-    assert multistart.screening() is None  # those are in flight
     assert multistart.choose(0) == []
     values = -((points - 0.5) ** 2).sum(axis=1)
     multistart.tell_screening(points, values)
-    assert multistart.screening() is None
+    assert not multistart.needs_screening
     starts = multistart.choose(1)
     assert [start.kind for start in starts] == [SCREENED]
     np.testing.assert_array_equal(starts[0].point, points[values.argmax()])
@@ -291,16 +289,6 @@ def test_given_starts_need_no_screening():
     assert len(multistart.choose(0)) == 1
 
 
-def test_a_screening_that_is_withdrawn_is_made_later():
-    multistart = Multistart(a_context(is_global=True))
-    multistart.choose(0)
-    first = multistart.screening()
-    multistart.withdraw_screening()
-    second = multistart.screening()
-    assert second.shape == first.shape
-    assert multistart.counts.barren == 0
-
-
 def test_searches_from_screened_points_in_vain_lead_to_another_screening():
     multistart = Multistart(a_context([[0.5, 0.5]], is_global=True))
     multistart.choose(0)
@@ -310,7 +298,7 @@ def test_searches_from_screened_points_in_vain_lead_to_another_screening():
     for _ in range(3):
         multistart.ended(KnownMode(origin(SCREENED), 0), [])
     assert multistart.choose(0) == []
-    assert multistart.screening() is not None
+    assert multistart.needs_screening
 
 
 # ---- how many
@@ -350,7 +338,7 @@ def test_without_starts_of_its_own_no_more_rounds_than_given_starts():
 # ---- what came of it
 
 
-@pytest.mark.parametrize("kind", [SPACE_FILLING, SCREENED, AROUND_MODES])
+@pytest.mark.parametrize("kind", [SPACE_FILLING, SCREENED, BETWEEN_MODES])
 def test_ends_are_counted(kind):
     multistart, nowhere = Multistart(a_context([[0.5, 0.5]], nfev=77)), (np.zeros(2), 0.0)
     ends = [
@@ -366,11 +354,10 @@ def test_ends_are_counted(kind):
         multistart.ended(end, [3, 9, 4])
     counts = multistart.counts
     assert (counts.searches, counts.since_new, counts.nowhere, counts.runaways) == (7, 6, 3, 1)
-    assert counts.lost == multistart.lost_searches == (0 if kind == AROUND_MODES else 4)
+    assert counts.lost == (0 if kind == BETWEEN_MODES else 4)
     assert (counts.last_new, counts.awaited) == (77, 9)
     assert multistart.bandit.spent == {kind: 31}
     assert multistart.bandit.found == {kind: 1}
-    assert multistart.account == "7 local searches"
 
 
 def test_what_is_no_end_of_a_search_of_its_own_is_not_counted():
@@ -392,7 +379,7 @@ def test_where_only_the_best_modes_count_others_are_no_success():
     context = a_context([[0.2, 0.2], [0.8, 0.8], [0.2, 0.8]], [1.0, 2.0, 2.0], is_global=True)
     multistart = Multistart(context)
     multistart.counts.barren = 3
-    multistart.ended(NewMode(origin(AROUND_MODES), 0), [])
+    multistart.ended(NewMode(origin(BETWEEN_MODES), 0), [])
     assert (multistart.bandit.found, multistart.counts.barren) == ({}, 3)
-    multistart.ended(NewMode(origin(AROUND_MODES), 2), [])
-    assert (multistart.bandit.found, multistart.counts.barren) == ({AROUND_MODES: 1}, 0)
+    multistart.ended(NewMode(origin(BETWEEN_MODES), 2), [])
+    assert (multistart.bandit.found, multistart.counts.barren) == ({BETWEEN_MODES: 1}, 0)

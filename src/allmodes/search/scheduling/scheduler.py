@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin, Start
 from allmodes.search.context import Context
@@ -99,6 +100,10 @@ class Scheduler(Strategy):
         return len(self.local) + self.verifier.asking
 
     @property
+    def _is_screening(self) -> bool:
+        return any(block.machine == _SCREENING for flight in self.flights.values() for block in flight.blocks)
+
+    @property
     def is_ready(self) -> bool:
         if not self.flights:
             return True
@@ -109,11 +114,9 @@ class Scheduler(Strategy):
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
             self.local.open(self.multistart.choose(self._in_flight), LOCAL)
-            is_wanted = self.multistart.needs_screening and not self._enough
-            screened = self.multistart.screening() if is_wanted else None
-            if screened is not None:
-                self.turn = ""
-                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), screened[None])]), VALUE)
+            if self.multistart.needs_screening and not self._is_screening and not self._enough:
+                self.turn, points = "", self.multistart.screening()
+                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), points[None])]), VALUE)
         blocks = self.local.ask(-(-len(self.local) // self._lanes)) + self.verifier.ask()
         if turn == LOCAL or (blocks and self.context.order):
             self.turn = "" if turn == LOCAL else turn
@@ -139,13 +142,11 @@ class Scheduler(Strategy):
         return Request(whole, needs, self.asked)
 
     def withdraw(self, ticket: int) -> None:
-        flight = self.flights.pop(str(ticket), None)
-        for block in flight.blocks if flight is not None else []:
+        flight = self.flights.pop(str(ticket), Flight([]))
+        for block in flight.blocks:
             if block.machine == VERIFIER:
                 self.verifier.withdraw(block)
-            elif block.machine == _SCREENING:
-                self.multistart.withdraw_screening()
-            else:
+            elif block.machine != _SCREENING:
                 self.local.withdraw([block])
 
     # ---- telling
@@ -227,7 +228,7 @@ class Scheduler(Strategy):
 
     @property
     def lost_searches(self) -> int:
-        return self.multistart.lost_searches
+        return self.multistart.counts.lost
 
     @property
     def temperature(self) -> float | None:
@@ -237,7 +238,8 @@ class Scheduler(Strategy):
     @property
     def account(self) -> str:
         spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
-        parts = [self.multistart.account] if self.multistart.counts.searches or not self.members else []
+        searches = self.multistart.counts.searches
+        parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
         parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
             parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
@@ -245,7 +247,7 @@ class Scheduler(Strategy):
             parts.append("most local searches ended in no mode: the function is rough")
         if ANNEALING in self.members and not self.multistart.is_passive:
             parts.append("nearly every local search found another mode: the function is rugged")
-        return "; ".join(part for part in parts if part)
+        return "; ".join(parts)
 
     @property
     def _enough(self) -> str:

@@ -11,7 +11,7 @@ from allmodes.search.starts.tuning import TUNING
 
 Array = NDArray[np.float64]
 
-_FEWEST = 3  # modes: two have no mix that starts around modes would not find
+_FEWEST = 3  # modes: sums of two are on the line through both, which is little to try
 
 
 def mix(context: Context, modes: Array, n: int) -> Array:
