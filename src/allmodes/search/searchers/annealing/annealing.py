@@ -46,9 +46,8 @@ class Annealing(Searcher):
             Else poor modes would repel from better ones beside them, and move ends off modes.
         K: components of the next run.
         space_filling: where components start; before the first run some of its points tell the scale of the function.
-        asked: points of this class's own questions, space-filling or the ends of a run; None while a run asks.
-        arriving: the ends that `asked` is about.
-        run: the one that is on; `runs`, those that are over.
+        asked: space-filling points that wait for their values; None without any.
+        run: the one that is on, or whose ends wait for their values; `runs`, those that are over.
         known, best: modes that counted and the best value when the run began; `is_judged`, whether what came of it is.
         since_new: components that have ended since something new was found.
     """
@@ -61,7 +60,6 @@ class Annealing(Searcher):
     K: int = field(init=False)
     space_filling: SpaceFilling = field(init=False)
     asked: Array | None = None
-    arriving: Ends | None = None
     run: Run | None = None
     runs: int = 0
     is_judged: bool = True
@@ -86,18 +84,19 @@ class Annealing(Searcher):
             self._plan()
         if self.asked is not None:
             return Request(self.asked)
-        return Request(np.zeros((0, self.context.box.d))) if self.run is None else self.run.ask()
+        if self.run is None:
+            return Request(np.zeros((0, self.context.box.d)))
+        return Request(self.run.ends.points) if self.run.is_over else self.run.ask()
 
     def tell(self, evaluation: Evaluation) -> list[Event]:
-        values = np.asarray(evaluation.value)
-        if self.arriving is not None:
-            return self._arrive(self.arriving, values)
-        if self.asked is not None:
+        run, values = self.run, np.asarray(evaluation.value)
+        if run is None:
             self._tell_level(values)
             return []
-        assert self.run is not None
-        self.run.tell(evaluation)
-        return self._finish(self.run) if self.run.is_over else []
+        if run.is_over:
+            return self._arrive(run.ends, values)
+        run.tell(evaluation)
+        return self._polish(run.ends) if run.is_over and self.is_polished else []
 
     @property
     def temperature(self) -> float | None:
@@ -150,14 +149,13 @@ class Annealing(Searcher):
 
     # ---- after a run
 
-    def _finish(self, run: Run) -> list[Event]:
-        """Hand over where the components ended, one for each basin."""
-        ends = run.ends
+    def _finish(self) -> None:
         self.runs, self.run, self.is_judged = self.runs + 1, None, False
-        if self.is_polished:
-            return [Continue(_ORIGIN, point, STARTS.given_radius) for point in ends.points]
-        self.arriving, self.asked = ends, ends.points
-        return []
+
+    def _polish(self, ends: Ends) -> list[Event]:
+        """Local searches are to begin where the components ended, one for each basin."""
+        self._finish()
+        return [Continue(_ORIGIN, point, STARTS.given_radius) for point in ends.points]
 
     def _arrive(self, ends: Ends, values: Array) -> list[Event]:
         """Ends with values there, as candidates. A settled component has the covariance omega (-Hessian)^-1.
@@ -166,7 +164,7 @@ class Annealing(Searcher):
 
         Paper: eq:convergence_sigma_one_gaussian
         """
-        self.arriving = self.asked = None
+        self._finish()
         d = self.context.box.d
         events: list[Event] = []
         for point, covariance, value in zip(ends.points, ends.covariances, values.tolist(), strict=True):

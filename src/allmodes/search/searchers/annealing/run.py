@@ -28,7 +28,6 @@ Array = NDArray[np.float64]
 _LARGEST = 1e50  # scaled values and derivatives beyond are cut: their squares are finite
 
 
-@stored
 class Ends(NamedTuple):
     """Where the components of a run ended, best first; of those that share a basin the best.
 
