@@ -50,9 +50,8 @@ class Turns:
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
         """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count."""
-        absent = [name for name in self.may_join if name not in members]
         is_wanted = {POPULATION: self.is_rough, ANNEALING: self.context.is_global and self.is_rugged}
-        return [name for name in absent if is_wanted[name]]
+        return [name for name in self.may_join if name not in members and is_wanted[name]]
 
     def choose(self, members: Mapping[str, Searcher], has_enough: bool = False) -> str:
         """Whose turn it is, among local searches, unless there were enough, and members with something left to try."""

@@ -1,7 +1,7 @@
 """The paper's annealing with nothing to tune: runs of a mixture, one after the other.
 
 One run anneals K components; where their means end are candidates. The next run has more components if this one found
-much that was new, and is repelled by what is known.
+much that was new, starts away from what is known, and is repelled by it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Annealing(Searcher):
         if self.context.is_sampled:
             self._begin()
         else:
-            wanted = TUNING.sample * (self.context.box.d + 2)
+            wanted = 2 * TUNING.sample * (self.context.box.d + 2)
             allowed = max(1, int((1.0 - TUNING.run_share) * self.context.left))
             powers = min(wanted, allowed).bit_length() - 1  # Sobol points fill space in twos
             self.asked = self.space_filling.draw(1 << powers)
@@ -145,7 +145,19 @@ class Annealing(Searcher):
             self.reason = "what is left of the budget is too little for another annealing run"
             return
         self.known, self.best = len(context.counted), context.archive.best
-        self.run = Run(context, self.running, self.runs, steps, self.space_filling.draw(K), self.repels)
+        self.run = Run(context, self.running, self.runs, steps, self._starts(K), self.repels)
+
+    def _starts(self, K: int) -> Array:
+        """K space-filling points far from the known modes and from each other."""
+        box, pool = self.context.box, self.space_filling.draw(TUNING.sample * K)
+        known, chosen = self.context.archive.means[self.context.counted], np.zeros((0, box.d))
+        nearest = np.full(len(pool), np.inf)
+        for point in known:
+            nearest = np.minimum(nearest, (box.difference(pool, point) ** 2).sum(axis=1))
+        while len(chosen) < K:  # each start depends on those before it
+            chosen = np.vstack([chosen, pool[nearest.argmax()]])
+            nearest = np.minimum(nearest, (box.difference(pool, chosen[-1]) ** 2).sum(axis=1))
+        return chosen
 
     # ---- after a run
 

@@ -20,7 +20,9 @@ class Tuning:
     frozen_weight: float = constant(20.0, "components", "live ones that an archived mode counts as when it repels them")
     shared: float = constant(2.0, "deviations", "between means of components that are taken to share a basin")
     run_share: float = constant(0.8, "left budget", "for one run at most; the rest is for polishing its ends")
-    sample: int = constant(8, "points", "space-filling, for each dimension and two more: they tell the scale")
+    sample: int = constant(
+        4, "points", "space-filling, for every start; at first twice that for each dimension and two"
+    )
     rare: float = constant(0.025, "chance", "of a new mode by one more component, at which annealing ends")
 
 
