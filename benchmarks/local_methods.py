@@ -16,12 +16,12 @@ from scipy.optimize import least_squares, minimize
 from allmodes.objective import Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive
-from allmodes.search.candidate import SPACE_FILLING
+from allmodes.search.candidate import SPACE_FILLING, Start
 from allmodes.search.context import Context
 from allmodes.search.scheduling.scheduler import Scheduler
+from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
-from allmodes.search.starts.start import Start
 from allmodes.search.verify.verifier import Verifier
 from local_cases import Case
 
@@ -118,7 +118,8 @@ def ours(case: Case, order: int, start: Floats, level: Floats) -> Ended:
     context = Context(box, Archive(box), np.random.default_rng(0), order=order, maxfev=MOST)
     context.observe_level(-level)
     multistart = Multistart(context, [Start(start, SPACE_FILLING)], is_passive=True)
-    search, trail = Scheduler(context, multistart, LocalSearch(context), Verifier(context)), Trail(case)
+    parts = multistart, LocalSearch(context), Verifier(context), Turns(context, multistart, ())
+    search, trail = Scheduler(context, *parts), Trail(case)
     with np.errstate(all="ignore"):
         while len((request := search.ask()).points) and trail.units < MOST:
             points = request.points

@@ -135,7 +135,8 @@ def search(problem: Problem, with_jac: bool, seed: int) -> Search:
     counted = scheduler.multistart.ended
 
     def ended(event: Any, running: list[int]) -> None:
-        if isinstance(event, tuple) and event.origin.start == SPACE_FILLING and event.origin.question < 0:
+        origin = getattr(event, "origin", None)
+        if origin is not None and origin.start == SPACE_FILLING and origin.question < 0:
             replay.plain.append(getattr(event, "mode", -1))
         counted(event, running)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.arrays import map_leaves
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
@@ -99,27 +100,22 @@ class Archive:
 
     def add(self, point: Array, value: float, record: Frozen) -> int:
         """Freeze a mode; its number is returned."""
-        mu, factors = self.components
-        C, A = _factors(record)
-        self.components = GaussianComponents(
-            np.concatenate([mu, point[None]]),
-            Factors(np.concatenate([factors.C, C]), np.concatenate([factors.A, A])),
-        )
-        self.values = np.append(self.values, value)
+        self.components = map_leaves(_one_more, self.components)
+        self.values, self.hits = _one_more(self.values), _one_more(self.hits)
+        self.space_filling_hits = _one_more(self.space_filling_hits)
         self.records.append(record)
-        self.has_boundary |= bool(record.active.any())
-        self.hits, self.space_filling_hits = np.append(self.hits, 0), np.append(self.space_filling_hits, 0)
-        self._forget_distances()
-        return len(self.values) - 1
+        self.change(len(self) - 1, point, value, record)
+        return len(self) - 1
 
     def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
         """What is known of a mode now."""
         mu, factors = self.components
-        C, A = _factors(record)
+        covariance = np.linalg.inv(precision(record.hessian, record.active))
+        C, A = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
         mu[j], factors.C[j], factors.A[j] = point, C[0], A[0]
         self.values[j], self.records[j] = value, record
         self.has_boundary |= bool(record.active.any())
-        self._forget_distances()
+        self.tree = self.median_gap = None
 
     def revalue(self, j: int, value: float, **changes: Any) -> None:
         """A mode's value was measured anew; its place stays."""
@@ -127,52 +123,56 @@ class Archive:
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
-        mu, factors = self.components
-        self.components = GaussianComponents(mu[chosen], Factors(factors.C[chosen], factors.A[chosen]))
-        self.values = self.values[chosen]
-        self.records = [record for record, is_kept in zip(self.records, chosen, strict=True) if is_kept]
-        self.hits, self.space_filling_hits = self.hits[chosen], self.space_filling_hits[chosen]
-        self._forget_distances()
+        self.components = map_leaves(lambda part: part[chosen], self.components)
+        self.values, self.hits = self.values[chosen], self.hits[chosen]
+        self.space_filling_hits = self.space_filling_hits[chosen]
+        self.records = [self.records[j] for j in np.flatnonzero(chosen)]
+        self.tree = self.median_gap = None
 
     def hit(self, mode: int, is_space_filling: bool = False, times: int = 1) -> None:
         """A search ended in this mode."""
         self.hits[mode] += times
         self.space_filling_hits[mode] += times * is_space_filling
 
-    def _forget_distances(self) -> None:
-        self.tree = self.median_gap = None
-
     # ---- reading
-
-    def whitened(self, points: Array) -> Array:
-        """C_j^T (z_n - m_j) as (J, N, d): their squared lengths are |z_n - m_j|^2 in the metric A_j."""
-        apart = self.box.difference(points[None], self.means[:, None])
-        return _FULL.whiten(self.components.factors, apart)
-
-    def whitened_at(self, points: Array, modes: Indices) -> Array:
-        """C_j^T (z_n - m_j) for some modes j of every point, (n, k, d)."""
-        apart = self.box.difference(points[:, None], self.means[modes])
-        return (apart[..., None, :] @ self.components.factors.C[modes])[..., 0, :]
 
     def neighbours(self, points: Array) -> Indices:
         """Numbers of the few modes closest to every point, (n, k)."""
-        J, n = len(self), len(points)
-        if J <= _FEW:
-            return np.arange(J)[None].repeat(n, axis=0)
-        if self._is_tree_quicker(points):
-            return np.asarray(self._tree().query(points, _FEW)[1])
-        apart = self.box.difference(points[:, None], self.means[None])
-        return np.einsum("njd,njd->nj", apart, apart).argpartition(_FEW - 1, axis=1)[:, :_FEW]
+        if len(self) <= _FEW:
+            return np.arange(len(self))[None].repeat(len(points), axis=0)
+        return self._closest(points, _FEW)[0]
 
     def nearest(self, points: Array) -> tuple[Indices, Array]:
         """The nearest mode to every point and the distance (root mean square over coordinates); needs a mode."""
-        if self._is_tree_quicker(points):
-            distance, which = self._tree().query(points)
-            return np.asarray(which), distance / np.sqrt(self.box.d)
+        which, distance = self._closest(points, 1)
+        return which[:, 0], distance[:, 0] / np.sqrt(max(1, self.box.d))
+
+    @property
+    def spacing(self) -> float:
+        """How far a mode is from the next one, in the median; infinite while there are too few to say."""
+        if len(self) <= _FEW:
+            return np.inf
+        if self.median_gap is None:
+            self.median_gap = float(np.median(self._closest(self.means, 2)[1].max(axis=1)))
+        return self.median_gap
+
+    def _closest(self, points: Array, k: int) -> tuple[Indices, Array]:
+        """The k modes closest to every point, in no order, and how far off they are, both (n, k).
+
+        Many are looked up in a tree, which knows neither periodic coordinates nor infinite ones.
+        """
+        is_large = len(self) * len(points) >= _MANY and self.box.d > 0
+        if is_large and not self.box.periodic_unit.size and np.isfinite(points).all():
+            if self.tree is None:
+                from scipy.spatial import KDTree  # late: importing it takes a while
+
+                self.tree = KDTree(self.means)
+            distance, which = self.tree.query(points, [*range(1, k + 1)])
+            return np.asarray(which), np.asarray(distance)
         apart = self.box.difference(points[:, None], self.means[None])
         squared = np.einsum("njd,njd->nj", apart, apart)
-        which = squared.argmin(axis=1)
-        return which, np.sqrt(squared[np.arange(len(points)), which] / max(1, self.box.d))
+        which = squared.argpartition(k - 1, axis=1)[:, :k]
+        return which, np.sqrt(np.take_along_axis(squared, which, axis=1))
 
     def closest(self, point: Array) -> tuple[int, float]:
         """The closest mode to a point and the largest coordinate of the difference; (-1, inf) without a mode."""
@@ -181,36 +181,10 @@ class Archive:
         apart = np.abs(self.box.difference(self.means, point)).max(axis=1, initial=0.0)
         return int(apart.argmin()), float(apart.min())
 
-    @property
-    def spacing(self) -> float:
-        """How far a mode is from the next one, in the median; infinite while there are too few to say."""
-        if len(self) <= _FEW:
-            return np.inf
-        if self.median_gap is None:
-            if self._is_tree_quicker(self.means):
-                squared = np.asarray(self._tree().query(self.means, 2)[0])[:, 1] ** 2
-            else:
-                difference = self.box.difference(self.means[:, None], self.means[None])
-                squared = np.partition((difference**2).sum(axis=2), 1, axis=1)[:, 1]
-            self.median_gap = float(np.median(np.sqrt(squared)))
-        return self.median_gap
 
-    def _is_tree_quicker(self, points: Array) -> bool:
-        """Whether to look modes up in a tree, which knows neither periodic coordinates nor infinite ones."""
-        is_large = len(self) * len(points) >= _MANY and self.box.d > 0
-        return is_large and not self.box.periodic_unit.size and bool(np.isfinite(points).all())
-
-    def _tree(self) -> KDTree:
-        if self.tree is None:
-            from scipy.spatial import KDTree  # late: importing it takes a while
-
-            self.tree = KDTree(self.means)
-        return self.tree
-
-
-def _factors(record: Frozen) -> Factors:
-    covariance = np.linalg.inv(precision(record.hessian, record.active))
-    return _FULL.start(np.asarray(covariance[None], dtype=np.float64))
+def _one_more(part: Any) -> Any:
+    """An array (J, ...) with another row of zeros."""
+    return np.concatenate([part, np.zeros((1, *part.shape[1:]), part.dtype)])
 
 
 def precision(hessian: Array, active: NDArray[np.bool_]) -> Array:

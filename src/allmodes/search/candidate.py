@@ -1,4 +1,4 @@
-"""What searchers hand to the verifier: a point with what is known there, and where it came from."""
+"""Where local searches begin, and what searchers hand to the verifier: points, and where they came from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,21 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 # Kinds of starts of local searches.
-GIVEN, SPACE_FILLING, AROUND_MODES, BETWEEN_MODES, AT_BOUNDS, SCREENED, POLISH, RETURN = (
-    "given", "space-filling", "around modes", "between modes", "at bounds", "screened", "polish", "return",
+GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, AT_BOUNDS = (
+    "given", "space-filling", "screened", "between modes", "at bounds",
 )  # fmt: skip
+POLISH, RETURN = "polish", "return"
 # Members of a search that propose candidates.
 LOCAL, POPULATION, ANNEALING = "local searches", "populations", "annealing"
+
+
+@stored
+class Start(NamedTuple):
+    """A point (d,) to begin a local search at, the kind of start, and the first radius; 0 for the usual one."""
+
+    point: Array
+    kind: str
+    radius: float = 0.0
 
 
 @stored

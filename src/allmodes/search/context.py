@@ -78,8 +78,7 @@ class Context:
             return
         best = int(values.argmax())
         if values[best] > self.best_value:
-            self.best_value, self.best_point = float(values[best]), points[best].copy()
-            self.best_at = self.nfev
+            self.best_value, self.best_point, self.best_at = float(values[best]), points[best].copy(), self.nfev
 
     def observe_level(self, values: Array) -> None:
         """Values at space-filling points: they tell the level and the scale of the function."""
@@ -113,18 +112,17 @@ class Context:
         No mode is, where a point was evaluated that beats them all. Of a noisy function those that are not surely
         worse, by the standard errors of both values.
         """
-        archive, tolerances = self.archive, self.tolerances
+        archive = self.archive
         if not len(archive):
             return np.zeros(0, bool)
-        best = int(np.argmax(archive.values))
-        if not self.noise and self.is_beaten and archive.records[best].kind != "unverified":
+        best = int(archive.values.argmax())
+        if self.is_beaten and archive.records[best].kind != "unverified":
             return np.zeros(len(archive), bool)
-        return archive.values >= archive.best - tolerances.shortfalls(best)
+        return archive.values >= archive.best - self.tolerances.shortfalls(best)
 
     @property
     def is_beaten(self) -> bool:
         """Whether a point was evaluated that is better than every mode, where values can be compared."""
-        if self.noise or not len(self.archive):
-            return self.noise == 0.0 and self.best_value > self.archive.best + self.tolerances.tie
-        best = int(np.argmax(self.archive.values))
-        return self.best_value > self.archive.best + self.tolerances.value_error(best)
+        archive = self.archive
+        error = self.tolerances.value_error(int(archive.values.argmax())) if len(archive) else 0.0
+        return self.noise == 0.0 and self.best_value > archive.best + error

@@ -17,10 +17,9 @@ _GROWTH = 1.05  # of the number of searches between two marks: a few hundred mar
 @stored
 @dataclass
 class Fresh:
-    """Local searches that began at a space-filling start, at a bound, or around another mode than they ended in.
+    """Local searches that began at a space-filling start or at a bound.
 
-    Those that come home to the mode they began around, and those that began between modes, say nothing about modes
-    that nobody has seen.
+    Those that began between known modes say nothing about modes that nobody has seen.
 
     Attributes:
         hits: how many ended in each mode, (J,).

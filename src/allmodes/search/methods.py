@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.nva.annealing.algorithm import Algorithm
-from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION
+from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION, Start
 from allmodes.search.context import Context
 from allmodes.search.scheduling.scheduler import Scheduler
 from allmodes.search.scheduling.stopping import Stopping
+from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
@@ -19,7 +20,6 @@ from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.single import Single
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.verify.verifier import Verifier
 
@@ -66,10 +66,10 @@ def make_search(
     if options.get("order") == "completion":
         overlap = "each"
     stopping = Stopping(options.get("patience", 0), persistence, effort)
+    turns = Turns(context, multistart, may_join=(POPULATION, ANNEALING) if method == "auto" else ())
     return Scheduler(
-        context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context), stopping,
-        members, may_join=(POPULATION, ANNEALING) if method == "auto" else (), polishes=polish,
-        is_exhaustive=is_exhaustive, overlap=overlap,
+        context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context), turns,
+        stopping, members, polishes=polish, is_exhaustive=is_exhaustive, overlap=overlap,
     )  # fmt: skip
 
 

@@ -95,9 +95,9 @@ class Searcher(ABC):
         """A verdict about one of its candidates, or how the polishing of one ended."""
         return
 
-    @abstractmethod
     def add_points(self, points: Array, values: Array) -> None:
         """Points (n, d) that others evaluated, and their values."""
+        return
 
     def add_stuck(self, point: Array, value: float) -> None:
         """A local search got stuck at a point."""

@@ -103,10 +103,7 @@ class Tolerances(NamedTuple):
         tie, equal = self.tie, self.equal
         level = min(tie, equal + 1e-10 * self.context.scale)
         known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
-        errors = np.array(
-            [
-                self.value_error(j) if record.source == "component" else known[record.kind]
-                for j, record in enumerate(archive.records)
-            ]
-        )
+        errors = np.array([known[record.kind] for record in archive.records])
+        for j in (j for j, record in enumerate(archive.records) if record.source == "component"):
+            errors[j] = self.value_error(j)
         return np.maximum(errors, errors[best])

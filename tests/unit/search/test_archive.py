@@ -105,22 +105,6 @@ def test_what_is_known_of_a_mode_can_change():
 # ---- distances
 
 
-def test_whitened_differences_measure_in_each_modes_metric():
-    archive, points = filled(), np.random.default_rng(3).random((5, 2))
-    whitened = archive.whitened(points)
-    for j in range(len(archive)):
-        for n, point in enumerate(points):
-            apart = point - archive.means[j]
-            assert (whitened[j, n] ** 2).sum() == pytest.approx(apart @ -archive.records[j].hessian @ apart)
-
-
-def test_whitened_at_some_modes_agrees_with_all_of_them():
-    archive, points = filled(), np.random.default_rng(4).random((5, 2))
-    modes = np.array([[0, 3], [8, 1], [2, 2], [5, 0], [7, 6]])
-    expected = archive.whitened(points)[modes, np.arange(5)[:, None]]
-    np.testing.assert_allclose(archive.whitened_at(points, modes), expected)
-
-
 @pytest.mark.parametrize("modes", [1, 3, 4, 5, 30])
 def test_neighbours_are_the_closest_modes(modes):
     archive, points = filled(modes=modes), np.random.default_rng(5).random((20, 2))
@@ -147,9 +131,6 @@ def test_distances_go_round_in_periodic_coordinates():
     which, distance = archive.nearest(point)
     assert which[0] == 0
     assert distance[0] == pytest.approx(0.04 / np.sqrt(2))
-    np.testing.assert_allclose((archive.whitened(point) ** 2).sum(axis=2)[:, 0], [0.04**2, 0.28**2])
-    other = archive.whitened_at(point, np.array([[0, 1]]))
-    np.testing.assert_allclose((other**2).sum(axis=2)[0], [0.04**2, 0.28**2])
 
 
 def everything_apart(archive, points):

@@ -52,7 +52,7 @@ def test_members_from_the_beginning(method, order, members):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_only_the_default_lets_others_join(method):
-    assert bool(make(method).may_join) is (method == "auto")
+    assert bool(make(method).turns.may_join) is (method == "auto")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
-from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin
+from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
@@ -21,7 +21,6 @@ from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.population.population import Population
-from allmodes.search.starts.start import Start
 from allmodes.search.verify.verifier import MACHINE as VERIFIER
 from allmodes.search.verify.verifier import Verifier
 from allmodes.storage import stored
@@ -31,6 +30,7 @@ Array = NDArray[np.float64]
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _SCREENING = "screening"
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
+_IN_VAIN = (Stuck, Rejected)
 
 
 @stored
@@ -40,12 +40,10 @@ class Flight(NamedTuple):
     Attributes:
         blocks: what local searches and the verifier want to know; screened points are a block, too.
         member: who asked for the rest of the points; empty if nobody did.
-        extra: how many these are.
     """
 
     blocks: list[Block]
     member: str = ""
-    extra: int = 0
 
 
 @stored
@@ -59,13 +57,12 @@ class Scheduler(Strategy):
     Attributes:
         context: what is shared.
         multistart: where local searches begin; `local` runs them, and `verifier` judges where they arrive.
+        turns: who gets the next turn.
         stopping: when local searches are enough.
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
-        may_join: names of those that join when the function proves rough or rugged.
         polishes: whether local searches go on from what populations find.
         is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
-        turns: who gets the next turn.
         flights: rounds that are not told, by ticket; `asked`, how many there were.
         turn: whose it is next; empty until that is decided.
     """
@@ -74,19 +71,15 @@ class Scheduler(Strategy):
     multistart: Multistart
     local: LocalSearch
     verifier: Verifier
+    turns: Turns
     stopping: Stopping = field(default_factory=Stopping)
     members: dict[str, Searcher] = field(default_factory=dict)
-    may_join: tuple[str, ...] = ()
     polishes: bool = True
     is_exhaustive: bool = False
     overlap: str = "none"
-    turns: Turns = field(init=False)
     flights: dict[str, Flight] = field(default_factory=dict)
     asked: int = 0
     turn: str = ""
-
-    def __post_init__(self) -> None:
-        self.turns = Turns(self.context, self.multistart, self.may_join)
 
     def _next_turn(self) -> str:
         """Whose turn it is; decided once, until that member is asked."""
@@ -108,6 +101,10 @@ class Scheduler(Strategy):
         return len(self.local) + self.verifier.asking
 
     @property
+    def _is_screening(self) -> bool:
+        return any(block.machine == _SCREENING for flight in self.flights.values() for block in flight.blocks)
+
+    @property
     def is_ready(self) -> bool:
         if not self.flights:
             return True
@@ -117,16 +114,11 @@ class Scheduler(Strategy):
     def ask(self) -> Request:
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
-            starts = self.multistart.choose(self._in_flight)
-            self.multistart.begun(starts, self.local.open(starts, LOCAL))
-            is_wanted = self.multistart.needs_screening and not self._enough
-            screened = self.multistart.screening() if is_wanted else None
-            if screened is not None:
-                self.turn = ""
-                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), screened[None])]), VALUE)
-        lanes = self._lanes
-        most = None if lanes == 1 and not self.flights else -(-len(self.local) // lanes)
-        blocks = self.local.ask(most) + self.verifier.ask()
+            self.local.open(self.multistart.choose(self._in_flight), LOCAL)
+            if self.multistart.needs_screening and not self._is_screening and not self._enough:
+                self.turn, points = "", self.multistart.screening()
+                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), points[None])]), VALUE)
+        blocks = self.local.ask(-(-len(self.local) // self._lanes)) + self.verifier.ask()
         if turn == LOCAL or (blocks and self.context.order):
             self.turn = "" if turn == LOCAL else turn
             if not blocks and not self.flights and self._enough and self._next_turn() != LOCAL:
@@ -136,7 +128,7 @@ class Scheduler(Strategy):
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
         if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
             return self.ask()  # it has just found that nothing is left to try: the others have something
-        flight = Flight(blocks, turn if len(request.points) else "", len(request.points))
+        flight = Flight(blocks, turn if len(request.points) else "")
         return self._take_off(flight, VALUE if blocks else request.needs, request.points)
 
     def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:
@@ -151,13 +143,11 @@ class Scheduler(Strategy):
         return Request(whole, needs, self.asked)
 
     def withdraw(self, ticket: int) -> None:
-        flight = self.flights.pop(str(ticket), None)
-        for block in flight.blocks if flight is not None else []:
+        flight = self.flights.pop(str(ticket), Flight([]))
+        for block in flight.blocks:
             if block.machine == VERIFIER:
                 self.verifier.withdraw(block)
-            elif block.machine == _SCREENING:
-                self.multistart.withdraw_screening()
-            else:
+            elif block.machine != _SCREENING:
                 self.local.withdraw([block])
 
     # ---- telling
@@ -180,8 +170,8 @@ class Scheduler(Strategy):
         if local_blocks:
             events = self.local.tell(local_blocks, local_told) + events
         if flight.member:
-            self.turns.bandit.charge(flight.member, flight.extra)
             rest = Evaluation(*[None if part is None else part[first:] for part in evaluation])
+            self.turns.bandit.charge(flight.member, len(rest.value))
             events += self.members[flight.member].tell(rest)
         self._pass_on(events)
 
@@ -192,19 +182,14 @@ class Scheduler(Strategy):
             self.members[POPULATION].add_points(points, values)
 
     def _pass_on(self, events: list[Event]) -> None:
-        """Take events to those they concern, until there are none."""
-        waiting = deque(events)
-        while waiting:
-            event = waiting.popleft()
-            if isinstance(event, Continue):
+        """Take events to those they concern, and what these have to say about them as well."""
+        for event in events:
+            said: list[Event] = self.verifier.judge(event) if isinstance(event, _ENDS) else [event]
+            if not said or said[0] is not event:
+                self._pass_on(said)
+            elif isinstance(event, Continue):
                 self._continue(event)
-            elif isinstance(event, _ENDS):
-                said = self.verifier.judge(event)
-                if len(said) == 1 and said[0] is event:
-                    self._close(event.origin, event)  # type: ignore[union-attr]
-                else:
-                    waiting.extendleft(reversed(said))
-            else:
+            elif not isinstance(event, Arrived):
                 self._close(event.origin, event)
 
     def _continue(self, event: Continue) -> None:
@@ -215,22 +200,25 @@ class Scheduler(Strategy):
 
     def _close(self, origin: Origin, event: Event) -> None:
         """A search is over, or a verdict is passed."""
-        context, is_own = self.context, origin.member == LOCAL
         self.turns.bandit.charge(origin.member, origin.cost)
         if isinstance(event, NewMode):
-            archive = context.archive
-            if not context.is_global or archive.values[event.mode] >= archive.best - context.tolerances.tie:
-                self.turns.bandit.succeed(origin.member)
-            if origin.member == POPULATION and origin.start != POLISH and self.polishes:
-                start = Start(archive.means[event.mode].copy(), POLISH, context.tolerances.close)
-                self.local.open([start], POPULATION)
-        if is_own:
+            self._succeed(origin, event.mode)
+        if origin.member == LOCAL:
             self.multistart.ended(event, self.local.numbers if isinstance(event, NewMode) else [])
+            if isinstance(event, _IN_VAIN):
+                for member in self.members.values():
+                    member.add_stuck(event.point, event.value)
         elif origin.start != POLISH:
             self.members[origin.member].judged(event)
-        if is_own and isinstance(event, Stuck | Rejected):
-            for member in self.members.values():
-                member.add_stuck(event.point, event.value)
+
+    def _succeed(self, origin: Origin, mode: int) -> None:
+        """A mode was found: it counts, and is polished if a population has found it."""
+        context, archive = self.context, self.context.archive
+        if not context.is_global or archive.values[mode] >= archive.best - context.tolerances.tie:
+            self.turns.bandit.succeed(origin.member)
+        if origin.member == POPULATION and origin.start != POLISH and self.polishes:
+            start = Start(archive.means[mode].copy(), POLISH, context.tolerances.close)
+            self.local.open([start], POPULATION)
 
     # ---- the rest of the protocol
 
@@ -251,7 +239,8 @@ class Scheduler(Strategy):
     @property
     def account(self) -> str:
         spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
-        parts = [self.multistart.account] if self.multistart.counts.searches or not self.members else []
+        searches = self.multistart.counts.searches
+        parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
         parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
             parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
@@ -259,7 +248,7 @@ class Scheduler(Strategy):
             parts.append("most local searches ended in no mode: the function is rough")
         if ANNEALING in self.members and not self.multistart.is_passive:
             parts.append("nearly every local search found another mode: the function is rugged")
-        return "; ".join(part for part in parts if part)
+        return "; ".join(parts)
 
     @property
     def _enough(self) -> str:

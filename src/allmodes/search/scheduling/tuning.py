@@ -29,9 +29,6 @@ class Tuning:
         "evaluations",
         "for each coordinate and one more, of a member's first mode; and before a function is rugged",
     )
-    memory: float = constant(
-        0.05, "budget", "over which it is forgotten what a member, or a kind of start of populations, brought"
-    )
     rough: float = constant(0.5, "share", "of local searches that end in no mode, above which the function is rough")
     rugged: float = constant(0.9, "share", "of local searches that found a mode nobody else did: small traps")
 

@@ -21,7 +21,7 @@ class Turns:
 
     Attributes:
         multistart: what became of the local searches so far.
-        may_join: names of members that may join.
+        may_join: names of members that join when the function proves rough or rugged.
         bandit: what each member has brought.
     """
 
@@ -31,8 +31,7 @@ class Turns:
     bandit: Bandit = field(init=False)
 
     def __post_init__(self) -> None:
-        first = TUNING.first_mode_cost * (self.context.box.d + 1)
-        self.bandit = Bandit(first, TUNING.memory * self.context.maxfev)
+        self.bandit = Bandit(TUNING.first_mode_cost * (self.context.box.d + 1))
 
     @property
     def is_rough(self) -> bool:
@@ -51,9 +50,8 @@ class Turns:
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
         """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count."""
-        absent = [name for name in self.may_join if name not in members]
         is_wanted = {POPULATION: self.is_rough, ANNEALING: self.context.is_global and self.is_rugged}
-        return [name for name in absent if is_wanted[name]]
+        return [name for name in self.may_join if name not in members and is_wanted[name]]
 
     def choose(self, members: Mapping[str, Searcher], has_enough: bool = False) -> str:
         """Whose turn it is, among local searches, unless there were enough, and members with something left to try."""
@@ -67,4 +65,4 @@ class Turns:
             return ANNEALING  # as much as local searches had: what these found says little about broad funnels
         if self.is_rough:  # what local searches found says little about what is left: turns are even
             return min(among, key=lambda name: spent.get(name, 0))
-        return self.bandit.best(among)
+        return max(among, key=self.bandit.rate)

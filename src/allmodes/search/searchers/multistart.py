@@ -8,28 +8,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.modes.coverage import counted
-from allmodes.search.candidate import (
-    AROUND_MODES,
-    AT_BOUNDS,
-    BETWEEN_MODES,
-    GIVEN,
-    LOCAL,
-    SCREENED,
-    SPACE_FILLING,
-    Origin,
-)
+from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, SCREENED, SPACE_FILLING, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.starts import at_bounds, between_modes
-from allmodes.search.starts.around_modes import AroundModes
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
 from allmodes.search.starts.space_filling import SpaceFilling
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 from allmodes.storage import stored
 
@@ -40,7 +28,8 @@ _VERDICTS = (NewMode, KnownMode, Rejected)
 _ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
 _IN_MODES = (Recognised, NewMode, KnownMode)
 _NOWHERE = (Rejected, Stuck, RanAway)
-_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS, AROUND_MODES)  # starts in new places; those between modes are not
+_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
+_DRAW = {BETWEEN_MODES: between_modes.draw, AT_BOUNDS: at_bounds.draw}
 
 
 @stored
@@ -73,8 +62,8 @@ class Counts:
 class Multistart:
     """Chooses where local searches begin; it neither runs nor judges them.
 
-    Starts are space-filling (screened where only the best modes count), around known modes, between them, or at the
-    bounds. Each kind is used as often as it may be the one that brings most new modes per evaluation.
+    Starts are space-filling (screened where only the best modes count), between known modes, or at the bounds. Each
+    kind is used as often as it may be the one that brings most new modes per evaluation.
 
     Attributes:
         context: what is shared.
@@ -84,8 +73,7 @@ class Multistart:
         width: how many searches are in flight, at first and at most.
         bandit: what each kind of start has brought.
         counts: what came of the searches.
-        homes: the modes that searches in flight began around, by their numbers.
-        needs_screening: whether no search begins before more points are screened; `is_screening`, these are in flight.
+        needs_screening: whether no search begins before more points are screened.
     """
 
     context: Context
@@ -95,17 +83,13 @@ class Multistart:
     width: tuple[int, int] = field(default_factory=lambda: (TUNING.narrowest, TUNING.widest))
     bandit: Bandit = field(init=False)
     counts: Counts = field(default_factory=Counts)
-    homes: dict[str, int] = field(default_factory=dict)
     space_filling: SpaceFilling = field(init=False)
-    around_modes: AroundModes = field(default_factory=AroundModes)
     screened: Screened = field(init=False)
     needs_screening: bool = False
-    is_screening: bool = False
 
     def __post_init__(self) -> None:
         box, rng = self.context.box, self.context.rng
-        each = 1 if self.context.order else box.d + 1  # evaluations for a value and a gradient
-        self.bandit = Bandit(TUNING.first_cost, TUNING.memory * each)
+        self.bandit = Bandit(TUNING.first_cost)
         self.space_filling = SpaceFilling(box.d, int(rng.integers(2**31)))
         self.screened = Screened(Queue(box))
 
@@ -152,74 +136,42 @@ class Multistart:
         if self.is_plain:
             points = self.context.rng.random((n, self.context.box.d))
             return starts + [Start(point, SPACE_FILLING) for point in points]
-        usual, *others = self._kinds()
-        drawn = self.bandit.draw(self.context.rng, [usual, *others], n)
-        for kind in others:
-            made = self._make(kind, drawn.count(kind))
-            starts += made
-            n -= len(made)
-        return starts + self._make(usual, n)
+        kinds = self._kinds()
+        drawn = self.bandit.draw(self.context.rng, kinds, n)
+        made = [start for kind in kinds[1:] for start in _DRAW[kind](self.context, drawn.count(kind))]
+        return starts + made + self._usual(n - len(made))
 
     def _kinds(self) -> list[str]:
         """Kinds of starts to choose from; the first makes as many as are wanted."""
         archive, usual = self.context.archive, SCREENED if self.context.is_global else SPACE_FILLING
         if not len(archive) or self.counts.searches < SCHEDULING.few:
             return [usual]
-        return [usual, AROUND_MODES, BETWEEN_MODES, *([AT_BOUNDS] if archive.has_boundary else [])]
+        return [usual, BETWEEN_MODES, *([AT_BOUNDS] if archive.has_boundary else [])]
 
-    def _make(self, kind: str, n: int) -> list[Start]:
-        """At most n starts of a kind."""
-        if not n:
-            return []
-        if kind == AROUND_MODES:
-            return self.around_modes.draw(self.context, n)
-        if kind == BETWEEN_MODES:
-            return between_modes.draw(self.context, n)
-        if kind == AT_BOUNDS:
-            return at_bounds.draw(self.context, n)
-        if kind == SCREENED:
-            return self._take(n)
-        return [Start(point, SPACE_FILLING) for point in self.space_filling.draw(n)]
+    def _usual(self, n: int) -> list[Start]:
+        """n space-filling starts; of screened ones fewer, when there are no more: others should be screened."""
+        if not self.context.is_global:
+            return [Start(point, SPACE_FILLING) for point in self.space_filling.draw(n)]
+        starts = self.screened.take(n)
+        if len(starts) < n:
+            self.needs_screening = True
+            self.counts.barren += len(self.screened.queue) > 0  # what was screened last has brought nothing
+        return starts
 
     # ---- screening
 
-    def _take(self, n: int) -> list[Start]:
-        """At most n screened points; when there are no more of them, others should be screened."""
-        starts: list[Start] = []
-        while len(starts) < n and not self.needs_screening:
-            start = self.screened.take(self.context)
-            if start is None:
-                self.needs_screening = True
-                self.counts.barren += len(self.screened.queue) > 0  # what was screened last has brought nothing
-            else:
-                starts.append(start)
-        return starts
-
-    def screening(self) -> Array | None:
-        """Points (n, d) whose values are wanted now, to be told; None without need, or while some are in flight."""
-        if self.is_screening or not self.needs_screening:
-            return None
-        self.is_screening = True
+    def screening(self) -> Array:
+        """Points (n, d) whose values are wanted, to be told."""
         return self.space_filling.draw(self.screened.wanted)
 
     def tell_screening(self, points: Array, values: Array) -> None:
         """What the function is at screened points."""
-        self.needs_screening = self.is_screening = False
+        self.needs_screening = False
         self.context.observe_level(values)
         self.screened.add(points, values)
         self.bandit.charge(SCREENED, len(values))
 
-    def withdraw_screening(self) -> None:
-        """The points that are screened will not be told."""
-        self.is_screening = False
-
     # ---- what came of it
-
-    def begun(self, starts: list[Start], origins: list[Origin]) -> None:
-        """Searches have begun at these starts."""
-        for start, origin in zip(starts, origins, strict=True):
-            if start.home >= 0:
-                self.homes[str(origin.number)] = start.home
 
     def ended(self, event: Event, running: list[int]) -> None:
         """A local search has ended, while these others (by their numbers) are in flight.
@@ -247,8 +199,7 @@ class Multistart:
             counts.since_new, counts.last_new = 0, self.context.nfev
             counts.awaited = max(running, default=-1)
         mode = event.mode if isinstance(event, _IN_MODES) else -1
-        home = self.homes.pop(str(event.origin.number), -1)
-        if event.origin.start in _FRESH and (mode < 0 or mode != home):
+        if event.origin.start in _FRESH:
             counts.fresh.end(mode, self.context.nfev)
         counts.nowhere += isinstance(event, _NOWHERE)
         counts.runaways += isinstance(event, RanAway)
@@ -256,8 +207,3 @@ class Multistart:
     def _is_success(self, event: End) -> bool:
         """Whether it found a new mode that counts."""
         return isinstance(event, NewMode) and (not self.context.is_global or event.mode in self.context.counted)
-
-    @property
-    def account(self) -> str:
-        """What it did, in a few words for the user."""
-        return counted(self.counts.searches, "local search", "local searches")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from allmodes.search.candidate import AT_BOUNDS
+from allmodes.search.candidate import AT_BOUNDS, Start
 from allmodes.search.context import Context
-from allmodes.search.starts.start import Start
 
 
 def draw(context: Context, n: int) -> list[Start]:

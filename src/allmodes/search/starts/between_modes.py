@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import BETWEEN_MODES
+from allmodes.search.candidate import BETWEEN_MODES, Start
 from allmodes.search.context import Context
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 
 Array = NDArray[np.float64]
 
-_FEWEST = 3  # modes: two have no mix that starts around modes would not find
+_FEWEST = 3  # modes: sums of two are on the line through both, which is little to try
 
 
 def mix(context: Context, modes: Array, n: int) -> Array:

@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import SCREENED
-from allmodes.search.context import Context
+from allmodes.search.candidate import SCREENED, Start
 from allmodes.search.starts.queue import Queue
-from allmodes.search.starts.start import Start
 from allmodes.search.starts.tuning import TUNING
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
-
-_AT_ONCE = 64  # points that are compared with known modes together
 
 
 @stored
@@ -45,35 +41,14 @@ class Screened:
         self.waiting = self.queue.local_bests().tolist()
         self.misses = 0
 
-    def take(self, context: Context) -> Start | None:
-        """The best point that no known mode explains, or None when new points should be screened."""
+    def take(self, n: int) -> list[Start]:
+        """The best n points that wait; fewer when new points should be screened."""
         if self.misses >= TUNING.misses:
             self.waiting = []
-        while self.waiting:
-            numbers = np.array(self.waiting[:_AT_ONCE])
-            points = self.queue.points[numbers]
-            unknown = np.flatnonzero(~is_explained(context, points, self.queue.values[numbers]))
-            passed = int(unknown[0]) + 1 if len(unknown) else len(numbers)
-            self.queue.use(numbers[:passed])
-            self.waiting = self.waiting[passed:]
-            if len(unknown):
-                return Start(points[unknown[0]], SCREENED)
-        return None
+        taken, self.waiting = self.waiting[:n], self.waiting[n:]
+        self.queue.use(np.array(taken, np.intp))
+        return [Start(self.queue.points[i], SCREENED) for i in taken]
 
     def report(self, is_success: bool) -> None:
         """What came of a search from a screened point."""
         self.misses = 0 if is_success else self.misses + 1
-
-
-def is_explained(context: Context, points: Array, values: Array) -> NDArray[np.bool_]:
-    """Whether values (n,) at points (n, d) are about what a known mode's component says they should be, (n,)."""
-    archive = context.archive
-    if not len(archive):
-        return np.zeros(len(points), bool)
-    modes = archive.neighbours(points)
-    whitened = archive.whitened_at(points, modes)
-    falls = 0.5 * np.einsum("nkd,nkd->nk", whitened, whitened)
-    heights = archive.values[modes]
-    climbs = heights - values[:, None]
-    is_inside = falls < np.maximum(heights - context.level, TUNING.lowest_hill * context.scale)
-    return np.asarray((is_inside & (np.abs(climbs - falls) < TUNING.explained * climbs)).any(axis=1))

@@ -17,34 +17,29 @@ _BLOCK = 512  # points made at once
 @stored
 @dataclass
 class SpaceFilling:
-    """Scrambled Sobol points; the sequence is remembered as a seed and a position."""
+    """Scrambled Sobol points: a seed, how many were drawn, and those that are made and not drawn yet."""
 
     d: int
     seed: int
     drawn: int = 0
-    block: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    block: Array = field(init=False)
 
-    def next(self) -> Array:
-        """The next point (d,), in [0, 1)^d."""
-        return self.draw(1)[0]
+    def __post_init__(self) -> None:
+        self.block = np.zeros((0, self.d))
 
     def draw(self, n: int) -> Array:
-        """The next n points, (n, d)."""
-        parts, missing = [np.zeros((0, self.d))], n
-        while missing > 0:
-            place = self.drawn % _BLOCK
-            if place == 0:
-                self.block = self._make()
-            parts.append(self.block[place : place + missing])
-            self.drawn += len(parts[-1])
-            missing -= len(parts[-1])
-        return np.concatenate(parts)
+        """The next n points (n, d), in [0, 1)^d."""
+        while len(self.block) < n:
+            self.block = np.concatenate([self.block, self._make(self.drawn + len(self.block))])
+        points, self.block = self.block[:n], self.block[n:]
+        self.drawn += n
+        return points
 
-    def _make(self) -> Array:
-        """The block that begins at the position."""
+    def _make(self, place: int) -> Array:
+        """The block that begins at a place of the sequence."""
         from scipy.stats import qmc  # late: it is half of what importing the package would take
 
         engine = qmc.Sobol(self.d, seed=np.random.default_rng(self.seed))
-        if self.drawn:
-            engine.fast_forward(self.drawn)
+        if place:
+            engine.fast_forward(place)
         return np.asarray(engine.random(_BLOCK))

@@ -11,22 +11,16 @@ from allmodes.search.constants import constant
 class Tuning:
     """See `search/constants.py`."""
 
-    # around and between modes
-    shell_reach: float = constant(3.0, "radii", "of a mode's level set: farther out one is no longer next to that mode")
-    tries: int = constant(8, "draws", "for each start around or between modes: many lie outside, or on a known hill")
-    lowest_hill: float = constant(1e-3, "scale", "a mode below the function's level is taken to stand out this much")
+    # between modes
+    tries: int = constant(8, "draws", "for each start between modes: many lie outside, or at a known mode")
 
     # screened points
     screened_each: int = constant(100, "points per coordinate", "of a screening: enough to see hills side by side")
     screened_growth: float = constant(0.1, "share", "of the points so far, for finding neighbours costs as much again")
     misses: int = constant(3, "searches", "in a row without success: what is left is worse, new points may be better")
-    explained: float = constant(0.5, "climb", "error of a mode's parabola, below which a point lies on its hill")
 
     # the kinds compete
     first_cost: float = constant(3.0, "evaluations", "taken for the first success of a kind: all are tried early")
-    memory: float = constant(
-        100.0, "evaluations", "20 local searches of 5 each, which is what most cost; d + 1 times that without gradients"
-    )
     most_given: int = constant(20, "points", "of those evaluated by others that become starts: the rest is recognised")
 
     given_radius: float = constant(

@@ -5,10 +5,9 @@ import numpy as np
 from allmodes.objective import Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive, Frozen
-from allmodes.search.candidate import LOCAL, SPACE_FILLING
+from allmodes.search.candidate import LOCAL, SPACE_FILLING, Start
 from allmodes.search.context import Context
 from allmodes.search.searchers.local.local_search import LocalSearch
-from allmodes.search.starts.start import Start
 
 
 def quartic(z):

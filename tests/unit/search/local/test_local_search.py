@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from local_runs import a_context, answer, begin, cone, quartic, run
 
-from allmodes.search.candidate import GIVEN, LOCAL, POLISH, POPULATION, SPACE_FILLING, Origin
+from allmodes.search.candidate import GIVEN, LOCAL, POLISH, POPULATION, SPACE_FILLING, Origin, Start
 from allmodes.search.events import Arrived, Continue
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.starts.start import Start
 from allmodes.storage.packing import pack, unpack
 
 STARTS = np.random.default_rng(3).random((9, 2))

@@ -13,6 +13,7 @@ from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived
 from allmodes.search.scheduling.scheduler import Scheduler
+from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
@@ -74,11 +75,11 @@ def make_context(order=0, is_global=False, maxfev=10_000):
     return context
 
 
-def make_scheduler(context, *members, is_passive=False, **settings):
+def make_scheduler(context, *members, is_passive=False, may_join=(), **settings):
     """Local searches, and these members."""
     multistart = Multistart(context, is_passive=is_passive)
-    named = {member.name: member for member in members}
-    return Scheduler(context, multistart, LocalSearch(context), Verifier(context), members=named, **settings)
+    named, turns = {member.name: member for member in members}, Turns(context, multistart, may_join)
+    return Scheduler(context, multistart, LocalSearch(context), Verifier(context), turns, members=named, **settings)
 
 
 def play(scheduler, function, rounds=10**6, until=lambda: False):

@@ -14,7 +14,8 @@ def test_points_are_those_of_scipy(d):
 
 def test_single_points_and_many_are_one_sequence():
     expected, points = SpaceFilling(2, 3).draw(1300), SpaceFilling(2, 3)
-    drawn = [points.next()[None], points.draw(511), points.draw(0), points.next()[None], points.draw(787)]
+    drawn = [points.draw(n) for n in (1, 511, 0, 1, 787)]
+    assert points.drawn == 1300
     np.testing.assert_array_equal(np.concatenate(drawn), expected)
 
 

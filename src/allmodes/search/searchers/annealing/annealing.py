@@ -45,10 +45,9 @@ class Annealing(Searcher):
         repels: whether archived modes repel the components of a run: where all modes are wanted and ends are polished.
             Else poor modes would repel from better ones beside them, and move ends off modes.
         K: components of the next run.
-        sample, sample_values: space-filling points, and those of others: the first run starts among them.
-        asked: points of this class's own questions, the sample or the ends of a run; None while a run asks.
-        arriving: the ends that `asked` is about.
-        run: the one that is on; `runs`, those that are over.
+        space_filling: where components start; before the first run some of its points tell the scale of the function.
+        asked: space-filling points that wait for their values; None without any.
+        run: the one that is on, or whose ends wait for their values; `runs`, those that are over.
         known, best: modes that counted and the best value when the run began; `is_judged`, whether what came of it is.
         since_new: components that have ended since something new was found.
     """
@@ -60,10 +59,7 @@ class Annealing(Searcher):
     repels: bool = field(init=False)
     K: int = field(init=False)
     space_filling: SpaceFilling = field(init=False)
-    sample: Array = field(init=False)
-    sample_values: Array = field(default_factory=lambda: np.zeros(0))
     asked: Array | None = None
-    arriving: Ends | None = None
     run: Run | None = None
     runs: int = 0
     is_judged: bool = True
@@ -80,7 +76,6 @@ class Annealing(Searcher):
         self.K = TUNING.first_components * (1 if self.running.needs else 2)
         self.repels = self.is_polished and not context.is_global
         self.space_filling = SpaceFilling(d, int(context.rng.integers(2**31)))
-        self.sample = np.zeros((0, d))
 
     # ---- the protocol
 
@@ -89,23 +84,19 @@ class Annealing(Searcher):
             self._plan()
         if self.asked is not None:
             return Request(self.asked)
-        return Request(np.zeros((0, self.context.box.d))) if self.run is None else self.run.ask()
+        if self.run is None:
+            return Request(np.zeros((0, self.context.box.d)))
+        return Request(self.run.ends.points) if self.run.is_over else self.run.ask()
 
     def tell(self, evaluation: Evaluation) -> list[Event]:
-        values = np.asarray(evaluation.value)
-        if self.arriving is not None:
-            return self._arrive(self.arriving, values)
-        if self.asked is not None:
-            self._tell_sample(self.asked, values)
+        run, values = self.run, np.asarray(evaluation.value)
+        if run is None:
+            self._tell_level(values)
             return []
-        assert self.run is not None
-        self.run.tell(evaluation)
-        return self._finish(self.run) if self.run.is_over else []
-
-    def add_points(self, points: Array, values: Array) -> None:
-        if not self.runs:  # later runs start at fresh points
-            self.sample = np.concatenate([self.sample, points])
-            self.sample_values = np.append(self.sample_values, values)
+        if run.is_over:
+            return self._arrive(run.ends, values)
+        run.tell(evaluation)
+        return self._polish(run.ends) if run.is_over and self.is_polished else []
 
     @property
     def temperature(self) -> float | None:
@@ -123,7 +114,7 @@ class Annealing(Searcher):
     # ---- before a run
 
     def _plan(self) -> None:
-        """The next thing to do, now that all candidates are judged: a sample, or a run; neither at the end."""
+        """The next thing to do, now that all candidates are judged: points or a run; neither at the end."""
         if not self.is_judged:
             self._judge()
         if self.reason:
@@ -136,12 +127,12 @@ class Annealing(Searcher):
             powers = min(wanted, allowed).bit_length() - 1  # Sobol points fill space in twos
             self.asked = self.space_filling.draw(1 << powers)
 
-    def _tell_sample(self, points: Array, values: Array) -> None:
+    def _tell_level(self, values: Array) -> None:
         self.asked = None
         self.context.observe_level(values)
-        self.add_points(points, values)
-        if not self.context.is_sampled and len(self.sample) >= 3.0 / TUNING.rare:  # rule of three: values are rare
-            self.reason = f"the function failed at all of {len(self.sample)} space-filling points"
+        failed = 0 if self.context.is_sampled else self.space_filling.drawn
+        if failed >= 3.0 / TUNING.rare:  # rule of three: values are rare
+            self.reason = f"the function failed at all of {failed} space-filling points"
 
     def _begin(self) -> None:
         """A new run, as large as the budget allows."""
@@ -154,18 +145,13 @@ class Annealing(Searcher):
             self.reason = "what is left of the budget is too little for another annealing run"
             return
         self.known, self.best = len(context.counted), context.archive.best
-        self.run = Run.begin(context, self.running, self.runs, steps, self._starts(K), self.repels)
+        self.run = Run(context, self.running, self.runs, steps, self._starts(K), self.repels)
 
     def _starts(self, K: int) -> Array:
-        """K points far from the known modes and from each other; in the first run among the better half."""
-        box, known = self.context.box, self.context.archive.means[self.context.counted]
-        if self.runs == 0 and len(self.sample) >= K:
-            order = np.argsort(-self.sample_values, kind="stable")
-            pool = self.sample[order[: max(K, len(order) // 2)]]
-        else:
-            pool = self.space_filling.draw(TUNING.sample * K)
-        chosen = np.zeros((0, box.d))
-        nearest = np.full(len(pool), np.inf)  # the best point comes first, or any
+        """K space-filling points far from the known modes and from each other."""
+        box, pool = self.context.box, self.space_filling.draw(TUNING.sample * K)
+        known, chosen = self.context.archive.means[self.context.counted], np.zeros((0, box.d))
+        nearest = np.full(len(pool), np.inf)
         for point in known:
             nearest = np.minimum(nearest, (box.difference(pool, point) ** 2).sum(axis=1))
         while len(chosen) < K:  # each start depends on those before it
@@ -175,14 +161,13 @@ class Annealing(Searcher):
 
     # ---- after a run
 
-    def _finish(self, run: Run) -> list[Event]:
-        """Hand over where the components ended, one for each basin."""
-        ends = run.ends
+    def _finish(self) -> None:
         self.runs, self.run, self.is_judged = self.runs + 1, None, False
-        if self.is_polished:
-            return [Continue(_ORIGIN, point, STARTS.given_radius) for point in ends.points]
-        self.arriving, self.asked = ends, ends.points
-        return []
+
+    def _polish(self, ends: Ends) -> list[Event]:
+        """Local searches are to begin where the components ended, one for each basin."""
+        self._finish()
+        return [Continue(_ORIGIN, point, STARTS.given_radius) for point in ends.points]
 
     def _arrive(self, ends: Ends, values: Array) -> list[Event]:
         """Ends with values there, as candidates. A settled component has the covariance omega (-Hessian)^-1.
@@ -191,7 +176,7 @@ class Annealing(Searcher):
 
         Paper: eq:convergence_sigma_one_gaussian
         """
-        self.arriving = self.asked = None
+        self._finish()
         d = self.context.box.d
         events: list[Event] = []
         for point, covariance, value in zip(ends.points, ends.covariances, values.tolist(), strict=True):
@@ -209,6 +194,6 @@ class Annealing(Searcher):
         is_new = new > 0 or context.archive.best > self.best + context.tolerances.tie
         self.since_new = 0 if is_new else self.since_new + self.K
         if 2 * new >= self.K:
-            self.K = min(2 * self.K, TUNING.most_components)
+            self.K *= 2
         if self.since_new >= max(1.0 / TUNING.rare, 2 * modes):
             self.reason = f"the last {self.since_new} annealed components found no new mode"

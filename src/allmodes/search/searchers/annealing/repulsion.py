@@ -71,7 +71,7 @@ def _log_known(archive: Archive, omega: float, points: Array, needs: Needs) -> E
     """
     J, d = archive.means.shape
     factors = archive.components.factors
-    y = archive.whitened(points)  # (J, N, d)
+    y = _FULL.whiten(factors, archive.box.difference(points[None], archive.means[:, None]))  # (J, N, d)
     log_peaks = _FULL.log_det_root_precision(factors, d) - 0.5 * d * math.log(2.0 * math.pi * omega) - math.log(J)
     log_q, r = logsumexp_and_shares(log_peaks[:, None] - 0.5 / omega * np.einsum("jnd,jnd->jn", y, y))
     if not needs:

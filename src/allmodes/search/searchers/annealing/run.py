@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -16,17 +16,18 @@ from allmodes.nva.mixture.families import Gaussian
 from allmodes.nva.mixture.families.family import Rates
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
+from allmodes.search.geometry import clip
 from allmodes.search.searcher import Request
 from allmodes.search.searchers.annealing.parts import Bounded, draw_noise, start
 from allmodes.search.searchers.annealing.repulsion import log_share
-from allmodes.search.searchers.annealing.scaled_objective import ScaledObjective
 from allmodes.search.searchers.annealing.tuning import TUNING
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_LARGEST = 1e50  # scaled values and derivatives beyond are cut: their squares are finite
 
-@stored
+
 class Ends(NamedTuple):
     """Where the components of a run ended, best first; of those that share a basin the best.
 
@@ -44,12 +45,13 @@ class Ends(NamedTuple):
 @stored
 @dataclass
 class Run:
-    """A mixture on its way.
+    """A mixture on its way, of components that start at `means` (K, d).
 
     Attributes:
         number: of the run, for the record.
         repels: whether archived modes repel the components.
-        objective: what is annealed, and `lowest`, its lowest scaled value so far.
+        scale: scaled values are (l - level) / scale, so that the temperature begins at 1.
+        lowest: the lowest scaled value so far.
         proposed: points that were asked for and are not told yet.
         heights: mean value of every component, (K,).
     """
@@ -58,22 +60,20 @@ class Run:
     algorithm: Algorithm
     number: int
     steps: int
+    means: InitVar[Array]
     repels: bool
-    mixture: Mixture
-    objective: ScaledObjective
+    mixture: Mixture = field(init=False)
+    level: float = field(init=False)
+    scale: float = field(init=False)
     step: int = 0
     lowest: float = 0.0
     proposed: Proposed | None = None
     heights: Array = field(default_factory=lambda: np.zeros(0))
 
-    @staticmethod
-    def begin(context: Context, algorithm: Algorithm, number: int, steps: int, means: Array, repels: bool) -> Run:
-        """A run of components that start at these means (K, d)."""
-        objective = ScaledObjective.of(context)
-        mixture = Mixture(np.zeros(len(means)), start(algorithm, means))
-        run = Run(context, algorithm, number, steps, repels, mixture, objective)
-        run._keep_frame(1.0)
-        return run
+    def __post_init__(self, means: Array) -> None:
+        self.mixture = Mixture(np.zeros(len(means)), start(self.algorithm, means))
+        self.level, self.scale = self.context.level, _scale_of(self.context)
+        self._keep_frame(self.temperature)
 
     @property
     def is_over(self) -> bool:
@@ -88,7 +88,7 @@ class Run:
     @property
     def temperature(self) -> float:
         """The same in units of the function."""
-        return self._omega * self.objective.scale
+        return self._omega * self.scale
 
     def ask(self) -> Request:
         """The points of the next step."""
@@ -100,22 +100,40 @@ class Run:
 
     def tell(self, evaluation: Evaluation) -> None:
         """One step of the engine."""
-        algorithm, proposed, box = self.algorithm, self.proposed, self.context.box
+        algorithm, proposed, temperature = self.algorithm, self.proposed, self.temperature
         assert proposed is not None
         self.proposed = None
-        scaled = self.objective.scaled(box, proposed.points, evaluation, self.lowest)
+        scaled, settings = self._scaled(proposed.points, evaluation), self._settings
         self.lowest = min(self.lowest, float(scaled.value[np.isfinite(evaluation.value)].min(initial=0.0)))
-        omega, settings = self._omega, self._settings
         bounded = algorithm.with_parts(estimator=Bounded(algorithm.estimator, settings.rates.mean))
         with np.errstate(all="ignore"):
             mixture, info = tell(bounded, self.mixture, proposed, scaled, self._known_share(proposed.points), settings)
-        mixture = Mixture(np.nan_to_num(mixture.log_ratios), mixture.components)
+        components = mixture.components
         if isinstance(algorithm.family, Gaussian):
-            components = mixture.components
-            mixture = mixture._replace(components=components._replace(mu=box.project(components.mu)))
-        self.mixture, self.heights = mixture, info.mean_value
+            components = components._replace(mu=self.context.box.project(components.mu))
+        self.mixture, self.heights = Mixture(np.nan_to_num(mixture.log_ratios), components), info.mean_value
         self.step += 1
-        self._keep_frame(omega)
+        self._keep_frame(temperature)
+
+    def _scaled(self, drawn: Array, evaluation: Evaluation) -> Evaluation:
+        """The function at the points drawn (N, d), from what is known at their projections on the box.
+
+        Outside it is the value on the boundary less a quadratic penalty. Failures rank one scale below the lowest
+        scaled value; their derivatives are taken as 0.
+        """
+        outside = drawn - clip(self.context.box, drawn)
+        is_inside = outside == 0.0
+        values, gradient, hessian = evaluation
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.clip((values - self.level) / self.scale, -_LARGEST, _LARGEST)
+            scaled = np.where(np.isfinite(values), scaled, self.lowest - 1.0)
+            scaled -= TUNING.penalty * np.einsum("nd,nd->n", outside, outside)
+            if gradient is not None:
+                gradient = _finite(gradient / self.scale) * is_inside - 2.0 * TUNING.penalty * outside
+            if hessian is not None:
+                hessian = _finite(hessian / self.scale) * (is_inside[:, :, None] & is_inside[:, None, :])
+                np.einsum("nii->ni", hessian)[...] -= 2.0 * TUNING.penalty * ~is_inside
+        return Evaluation(scaled, gradient, hessian)
 
     @property
     def _settings(self) -> Settings:
@@ -135,9 +153,9 @@ class Run:
             return None
         return log_share(algorithm.family, self.mixture, archive, self.temperature, points, algorithm.needs)
 
-    def _keep_frame(self, omega: float) -> None:
+    def _keep_frame(self, temperature: float) -> None:
         """For those who look at it afterwards."""
-        context, temperature = self.context, omega * self.objective.scale
+        context = self.context
         context.frames.see(self.number, self.step, context.nfev, temperature, self.algorithm.family, self.mixture)
 
     @property
@@ -149,4 +167,15 @@ class Run:
         apart = box.difference(points[None], points[:, None])
         squared = np.einsum("ijd,ijd->ij", apart, np.linalg.solve(covariances, apart.mT).mT)
         is_shared = np.tril(np.maximum(squared, squared.T) < TUNING.shared**2, -1).any(axis=1)
-        return Ends(points[~is_shared], covariances[~is_shared], TUNING.end * self.objective.scale)
+        return Ends(points[~is_shared], covariances[~is_shared], TUNING.end * self.scale)
+
+
+def _scale_of(context: Context) -> float:
+    """The interquartile range over the box; the range where that is 0, and 1 where all values are equal."""
+    with np.errstate(over="ignore"):
+        widths = context.scale, float(np.ptp(context.sampled))
+    return next((width for width in widths if 0.0 < width < np.inf), 1.0)
+
+
+def _finite(derivatives: Array) -> Array:
+    return np.clip(np.nan_to_num(derivatives, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST), -_LARGEST, _LARGEST)

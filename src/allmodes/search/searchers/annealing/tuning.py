@@ -12,7 +12,6 @@ class Tuning:
     """What the paper leaves to the user's hand, and when runs begin and end."""
 
     first_components: int = constant(4, "components", "of the first run; twice as many where values alone are used")
-    most_components: int = constant(64, "components", "more would not fit the budgets that runs are made for")
     steps: int = constant(20, "steps", "of a run: enough for a component to settle at each temperature")
     first_spread: float = constant(0.3, "box", "standard deviation of a lone component at first: it sees the whole box")
     end: float = constant(3e-3, "scale", "last temperature: colder steps gain nothing, at warmer ones nothing settles")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
+from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
@@ -15,7 +15,6 @@ from allmodes.search.searchers.local.quasi_newton import QuasiNewton
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, Table
 from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.starts.start import Start
 from allmodes.storage import stored
 
 TRUST_REGION, QUASI_NEWTON = "trust region", "quasi-Newton"

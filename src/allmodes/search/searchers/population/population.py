@@ -16,7 +16,6 @@ from allmodes.search.candidate import POPULATION, Candidate
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode, Recognised
 from allmodes.search.scheduling.bandit import Bandit
-from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.population.arms import ARMS, HOP, MIX, POOL, RAY, REHEAT, STUCK, ComponentStart
 from allmodes.search.searchers.population.components import Components, End, nearest
@@ -66,7 +65,7 @@ class Population(Searcher):
         context = self.context
         box = context.box
         credits = {RAY: TUNING.less_credit, MIX: TUNING.less_credit, REHEAT: TUNING.less_credit}
-        self.bandit = Bandit(TUNING.first_cost, SCHEDULING.memory * context.maxfev, credits)
+        self.bandit = Bandit(TUNING.first_cost, credits)
         self.pool, self.hops, self.stuck = Pool(box), Hops(box), StuckPoints(box)
         self.probes, self.components = Probes(context), Components(context)
         self.large = Components(context, TUNING.reheat_size)
