@@ -166,12 +166,8 @@ class Components:
         """
         evolution, labels, context = self.evolution, self.labels, self.context
         modes, distance = nearest(context, context.box.reflect(evolution.state.mean[moved]), counted)
-        limits = np.zeros(len(ARMS))
-        limits[[ARMS.index(POOL), ARMS.index(REHEAT)]], limits[ARMS.index(HOP)] = (
-            TUNING.stop_share * radius,
-            TUNING.first_step,
-        )
-        is_stopped = distance < limits[labels.arm[moved]]
+        limit = {POOL: TUNING.stop_share * radius, REHEAT: TUNING.stop_share * radius, HOP: TUNING.first_step}
+        is_stopped = distance < np.array([limit.get(arm, 0.0) for arm in ARMS])[labels.arm[moved]]
         self._recognise(moved[is_stopped], modes[is_stopped], events, ends)
         if context.noise > 0:
             return moved[~is_stopped]
@@ -227,9 +223,7 @@ class Components:
         if not context.is_global or context.noise > 0 or not len(context.archive):
             return
         state, is_hop = evolution.state, labels.hop >= 0
-        is_old = state.age > evolution.window * np.where(
-            is_hop, 1, 2
-        )  # hops are many: they are judged a window earlier
+        is_old = state.age > evolution.window * np.where(is_hop, 1, 2)  # hops are many: judged a window earlier
         every = TUNING.look_every
         moved = moved[is_old[moved] & (state.age[moved] % every == every // 2)]  # between two tests, which come first
         value, target, best = state.best_value[moved], labels.target[moved], context.archive.best
@@ -261,7 +255,7 @@ class Components:
         A noisy component stops where the function changes by the noise within it: that is its curvature.
         """
         context, state, d = self.context, self.evolution.state, self.context.box.d
-        factor, hessian, point = self.evolution.covariance_factor(k), np.zeros((d, d)), state.best_point[k].copy()
+        factor, hessian, point = state.spread[k] * state.factor[k], np.zeros((d, d)), state.best_point[k].copy()
         if context.noise > 0:
             inverse = np.linalg.pinv(factor)
             hessian, point = -context.noise * inverse.T @ inverse, context.box.reflect(state.mean[k])

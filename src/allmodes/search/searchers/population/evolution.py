@@ -118,9 +118,6 @@ class Evolution:
         )  # fmt: skip
         self.draws = np.zeros((0, self.size, d))
 
-    def __len__(self) -> int:
-        return len(self.state.spread)
-
     def add(self, point: Array, spread: float) -> None:
         """Another component, around a point (d,)."""
         zeros, worst = np.zeros(self.d), np.full(self.window, -np.inf)
@@ -136,20 +133,15 @@ class Evolution:
 
     def deviation(self) -> Array:
         """Root mean square over coordinates of each component's standard deviation, (K,)."""
-        _, spread, factor, *_ = self.state
-        return spread * np.sqrt(np.einsum("kij,kij->k", factor, factor) / self.d)
-
-    def covariance_factor(self, k: int) -> Array:
-        """s A of one component: its covariance is the product with its transpose."""
-        return np.asarray(self.state.spread[k] * self.state.factor[k])
+        factor = self.state.factor
+        return self.state.spread * np.sqrt(np.einsum("kij,kij->k", factor, factor) / self.d)
 
     def sample(self, rng: np.random.Generator, moving: Indices) -> Array:
         """The next generation (n size, d) of the components numbered `moving`; it may leave the bounds."""
-        mean, spread, factor, *_ = self.state
-        self.moving = moving
+        state, self.moving = self.state, moving
         self.draws = rng.standard_normal((len(moving), self.size, self.d))
-        steps = np.matmul(self.draws, (spread[moving, None, None] * factor[moving]).mT)
-        return (mean[moving, None] + steps).reshape(-1, self.d)
+        steps = np.matmul(self.draws, (state.spread[moving, None, None] * state.factor[moving]).mT)
+        return (state.mean[moving, None] + steps).reshape(-1, self.d)
 
     def update(self, points: Array, values: Array) -> None:
         """Move by what came of the last generation: its points (n size, d), inside the bounds, and values (n size,)."""

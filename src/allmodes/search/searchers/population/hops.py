@@ -63,15 +63,11 @@ class Hops:
 
         funnel = min(self.funnels, key=promise)
         funnel.failures += 1
-        ticket, moved, spread = (
-            2 * funnel.name + (funnel.hint is not None),
-            funnel.hint,
-            TUNING.hop_spread * funnel.step,
-        )
+        ticket, moved, funnel.hint = 2 * funnel.name + (funnel.hint is not None), funnel.hint, None
         if moved is None:
-            moved = funnel.step * rng.standard_normal(self.box.d)
+            moved, spread = funnel.step * rng.standard_normal(self.box.d), TUNING.hop_spread * funnel.step
         else:  # there is a reason to go just there
-            funnel.hint, spread = None, TUNING.hop_spread**2 * _size(moved)
+            spread = TUNING.hop_spread**2 * _size(moved)
         return ComponentStart(self.box.reflect(funnel.point + moved), spread, HOP, funnel.value, ticket)
 
     def land(self, ticket: int, point: Array, value: float, best: float) -> None:

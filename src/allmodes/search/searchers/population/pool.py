@@ -32,7 +32,7 @@ class Pool:
         seen: how many points there have been, failures included.
         radius: this round's radius of exclusion, root mean square over coordinates.
         round: how many rounds were begun.
-        numbers: of the starts of this round in the queue, in their order, when `forgotten` points were forgotten.
+        numbers: of the starts of this round, in their order, among all points that the queue ever had.
         points, spreads: (n, d) and (n,), the starts and the standard deviations of components there.
         is_open: which of them may still be taken.
     """
@@ -43,7 +43,6 @@ class Pool:
     radius: float = 0.0
     round: int = 0
     numbers: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
-    forgotten: int = 0
     points: Array = field(init=False)
     spreads: Array = field(default_factory=lambda: np.zeros(0))
     is_open: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
@@ -78,7 +77,7 @@ class Pool:
             order = np.argsort(-apart, kind="stable")
             chosen, apart = chosen[order], apart[order]
         self.round += 1
-        self.numbers, self.forgotten, self.points = chosen, self.queue.forgotten, self.queue.points[chosen]
+        self.numbers, self.points = chosen + self.queue.forgotten, self.queue.points[chosen]
         self.spreads = np.minimum(TUNING.widest, TUNING.apart * apart / math.sqrt(self.box.d))
         self.is_open = np.ones(len(chosen), np.bool_)
         self.exclude(known)
@@ -88,28 +87,23 @@ class Pool:
         places = np.flatnonzero(self.is_open)
         if not len(known) or not len(places):
             return
-        limit, points = self.radius * math.sqrt(self.box.d), embed(self.box, self.points[places])
-        if len(known) > 1:
-            from scipy.spatial import KDTree  # late: importing it takes a while
+        from scipy.spatial import KDTree  # late: importing it takes a while
 
-            distance, _ = KDTree(embed(self.box, known)).query(points, distance_upper_bound=limit)
-        else:
-            difference = points - embed(self.box, known)
-            distance = np.sqrt(np.einsum("nd,nd->n", difference, difference))
+        limit, points = self.radius * math.sqrt(self.box.d), embed(self.box, self.points[places])
+        distance, _ = KDTree(embed(self.box, known)).query(points, distance_upper_bound=limit)
         self.is_open[places[distance < limit]] = False
 
     def take(self) -> ComponentStart | None:
         """The next start, None when the round is over."""
-        first = int(self.is_open.argmax()) if len(self.is_open) else 0
-        if not len(self.is_open) or not self.is_open[first]:
+        places = np.flatnonzero(self.is_open)
+        if not len(places):
             return None
-        self.is_open[first] = False
-        number = int(self.numbers[first]) - (self.queue.forgotten - self.forgotten)
+        first = places[0]
+        number = int(self.numbers[first]) - self.queue.forgotten
         if number >= 0:
             self.queue.use(number)
-        point = self.points[first]
-        self.exclude(point[None])
-        return ComponentStart(point, float(self.spreads[first]), POOL)
+        self.exclude(self.points[first : first + 1])
+        return ComponentStart(self.points[first], float(self.spreads[first]), POOL)
 
     def _nearest_better(self, points: Array) -> Array:
         """Distance of each of the points (n, d), best first, to the nearest one before it."""
