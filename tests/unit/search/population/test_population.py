@@ -7,9 +7,7 @@ from population_runs import COST, HIMMELBLAU, add_mode, found, himmelblau, make_
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import POPULATION
 from allmodes.search.events import Arrived, KnownMode, NewMode, Recognised, Rejected
-from allmodes.search.searchers.population.components import End
 from allmodes.search.searchers.population.population import Population
-from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack
 
 WIDE = ((-6, 6), (-6, 6))
@@ -77,16 +75,13 @@ def test_a_new_mode_credits_its_arm_and_pays_for_the_verdict():
     assert population.bandit.spent["pool"] == spent + COST
 
 
-def test_a_rejected_component_goes_on_until_patience_ends():
-    """Rejected again and again, it arrives again, a limited number of times."""
-    population, arrivals = Population(make_context()), {}
-    for _ in range(400):
-        for event in play(population, bowl, 1):
-            if isinstance(event, Arrived):
-                candidate = event.candidate
-                arrivals[candidate.origin.number] = arrivals.get(candidate.origin.number, 0) + 1
-                population.judged(Rejected(candidate.origin, candidate.point, candidate.value, "a whim"))
-    assert max(arrivals.values()) == TUNING.most_checks + 1
+def test_a_rejected_component_ends():
+    population = Population(make_context())
+    candidate = first_arrival(population, bowl)
+    before = len(population.components)
+    population.judged(Rejected(candidate.origin, candidate.point, candidate.value, "a whim"))
+    assert len(population.components) == before - 1
+    assert not population.bandit.found
 
 
 def test_a_known_mode_ends_the_component():
@@ -214,13 +209,3 @@ def test_hops_lead_from_local_optima_to_the_best():
     population = search(Population(make_context([(-10, 10)] * 2, 25_000, is_global=True)), shubert)
     np.testing.assert_allclose(shubert(found(population)), 186.7309, atol=1e-3)
     assert population.bandit.found["hop"] > 0
-
-
-def test_the_best_local_optimum_is_gone_on_from_with_a_larger_population():
-    population = Population(make_context())
-    population.cool = [End(np.array([0.3, 0.4]), -1.0, -1), End(np.array([0.8, 0.9]), -2.0, -1)]
-    population.ask(is_settled=True)
-    assert len(population.large) == 1
-    assert population.large.evolution.size == TUNING.reheat_size * population.components.evolution.size
-    np.testing.assert_array_equal(population.large.evolution.state.mean[0], [0.3, 0.4])
-    assert population.large.labels.number[0] % 2 == 1  # numbers of both kinds of components differ

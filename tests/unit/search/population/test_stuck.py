@@ -5,6 +5,7 @@ import pytest
 
 from allmodes.objective.bounds import Box
 from allmodes.search.searchers.population.stuck import StuckPoints
+from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack
 
 BOX = Box.make([(0, 1), (0, 1)])
@@ -71,9 +72,9 @@ def test_the_next_better_one_on_the_same_hill_is_taken_again():
 
 def test_components_begin_small_and_smaller_next_to_something_better():
     made = stuck([[0.2, 0.2]], [1.0])
-    assert made.take(*NONE).spread == 0.01
+    assert made.take(*NONE).spread == TUNING.apart * TUNING.first_step
     made = stuck(cluster((0.2, 0.2)), [1.0, 0.9, 0.8, 0.7])
-    assert made.take(np.array([[0.2, 0.21]]), np.array([2.0])).spread == pytest.approx(0.5 * 0.01 / np.sqrt(2))
+    assert made.take(np.array([[0.2, 0.21]]), np.array([2.0])).spread == pytest.approx(TUNING.apart * 0.01 / np.sqrt(2))
 
 
 def test_periodic_coordinates_have_no_ends():

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 
-POOL, RAY, MIX, HOP, STUCK, REHEAT = ARMS = ("pool", "ray", "mix", "hop", "stuck", "reheat")
+POOL, RAY, MIX, HOP, STUCK = ARMS = ("pool", "ray", "mix", "hop", "stuck")
 
 
 @stored
 class ComponentStart(NamedTuple):
     """Where a component begins: its mean (d,), its standard deviation, and the kind of start.
 
-    A hop has a value to beat (`target`), and a ticket (`hop`, else -1) by which it is known when it ends.
+    A hop has a value to beat (`target`), and a number (`hop`, else -1) by which it is known when it ends.
     """
 
     point: NDArray[np.float64]

@@ -23,24 +23,16 @@ Indices = NDArray[np.intp]
 
 
 class Rates(NamedTuple):
-    """Constants of CMA-ES for a dimension and a population size.
+    """Constants of CMA-ES for a dimension and a population size."""
 
-    Attributes:
-        weights: of the best half, (size // 2,), sum 1.
-        mass: variance-effective number of the best half.
-        c_sigma, damping: of the step-size path.
-        c_path, c_one, c_mu: of the covariance path, of its rank-one and its rank-mu update.
-        length: expected length of a standard normal vector.
-    """
-
-    weights: Array
-    mass: float
-    c_sigma: float
+    weights: Array  # of the best half, (size // 2,), sum 1
+    mass: float  # variance-effective number of the best half
+    c_sigma: float  # of the step-size path
     damping: float
-    c_path: float
+    c_path: float  # of the covariance path, of its rank-one and its rank-mu update
     c_one: float
     c_mu: float
-    length: float
+    length: float  # expected length of a standard normal vector
 
 
 @lru_cache(maxsize=64)
@@ -66,27 +58,18 @@ def population_size(d: int) -> int:
 
 @stored
 class State(NamedTuple):
-    """K components.
+    """K components N(m, s^2 A A^T)."""
 
-    Attributes:
-        mean, spread, factor: m (K, d), s (K,) and A (K, d, d) of each.
-        step_path, shape_path: (K, d), of the step size and of the covariance.
-        age: generations, (K,).
-        best_point, best_value: the best evaluated, (K, d) and (K,).
-        recent: the best values of the last generations, (K, window), in a ring.
-        earlier: the best value of all before those, (K,).
-    """
-
-    mean: Array
-    spread: Array
-    factor: Array
-    step_path: Array
-    shape_path: Array
-    age: NDArray[np.int64]
-    best_point: Array
-    best_value: Array
-    recent: Array
-    earlier: Array
+    mean: Array  # m (K, d)
+    spread: Array  # s (K,)
+    factor: Array  # A (K, d, d)
+    step_path: Array  # (K, d), of the step size
+    shape_path: Array  # (K, d), of the covariance
+    age: NDArray[np.int64]  # generations, (K,)
+    best_point: Array  # the best evaluated, (K, d)
+    best_value: Array  # (K,)
+    recent: Array  # the best values of the last generations, (K, window), in a ring
+    earlier: Array  # the best value of all before those, (K,)
 
 
 @stored
@@ -197,9 +180,3 @@ class Evolution:
             gain = state.best_value - state.earlier
         is_old = state.age > self.window
         return np.where(is_old, span, np.inf), np.where(is_old, gain, np.inf)
-
-    def go_on(self, k: int, factor: float) -> None:
-        """Let a component that had not converged after all go on, wider by a factor."""
-        state = self.state
-        state.spread[k] *= factor
-        state.earlier[k], state.recent[k], state.age[k] = -np.inf, -np.inf, 1
