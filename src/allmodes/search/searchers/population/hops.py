@@ -32,7 +32,6 @@ class Funnel:
     point: Array
     value: float
     step: float  # of the next hop, per coordinate
-    hint: Array | None = None  # where the next hop goes, relative to the point; None for anywhere
     failures: int = 0  # hops since the last success, those in flight included
 
 
@@ -46,48 +45,40 @@ class Hops:
     named: int = 0
 
     def take(self, rng: np.random.Generator, best: float) -> ComponentStart:
-        """The hop that promises most; its number tells the funnel, and whether there was a hint."""
+        """The hop that promises most."""
 
         def promise(funnel: Funnel) -> float:  # in logarithms, for failures may be thousands
             return math.log(max(best - funnel.value, TINY)) + math.log(TUNING.impatience) * funnel.failures
 
         funnel = min(self.funnels, key=promise)
         funnel.failures += 1
-        number, moved, funnel.hint = 2 * funnel.name + (funnel.hint is not None), funnel.hint, None
-        if moved is None:
-            moved, spread = funnel.step * rng.standard_normal(self.box.d), TUNING.apart * funnel.step
-        else:  # there is a reason to go just there
-            spread = TUNING.apart**2 * float(np.sqrt((moved**2).mean()))
-        return ComponentStart(self.box.reflect(funnel.point + moved), spread, HOP, funnel.value, number)
+        point = self.box.reflect(funnel.point + funnel.step * rng.standard_normal(self.box.d))
+        return ComponentStart(point, TUNING.apart * funnel.step, HOP, funnel.value, funnel.name)
 
-    def land(self, number: int, point: Array, value: float) -> None:
-        """A hop has ended at a local optimum."""
-        funnel = next((each for each in self.funnels if each.name == number // 2), None)
-        if funnel is None:
-            return
-        moved = self.box.difference(point, funnel.point)
-        if (moved**2).mean() < TUNING.converged:  # back where it began: the step was too short to get away
-            funnel.step = min(TUNING.widest, TUNING.hop_growth * funnel.step)
-        elif value > funnel.value:
-            funnel.hint = moved  # the same once more
-        elif number % 2 == 0:
-            funnel.hint = -moved  # where one side is worse, the other is often better
-            funnel.step *= TUNING.hop_growth**-0.25
-        if value > funnel.value:
-            funnel.point, funnel.value, funnel.failures = point, value, 0
+    def land(self, name: int, point: Array, value: float) -> None:
+        """A hop from the funnel of this name has ended at a local optimum."""
+        for funnel in self.funnels:
+            if funnel.name == name:
+                if (self.box.difference(point, funnel.point) ** 2).mean() < TUNING.converged:  # it came back
+                    funnel.step = min(TUNING.widest, TUNING.impatience**4 * funnel.step)
+                elif value <= funnel.value:
+                    funnel.step /= TUNING.impatience
+                self._improve(funnel, point, value)
 
     def add(self, point: Array, value: float) -> None:
         """A component has ended at a local optimum: a new funnel, or a better end of a known one."""
         distances = self._distances(point)
         if distances.min(initial=np.inf) < TUNING.widest:
-            funnel = self.funnels[int(distances.argmin())]
-            if value > funnel.value:
-                funnel.point, funnel.value, funnel.failures = point, value, 0
+            self._improve(self.funnels[int(distances.argmin())], point, value)
             return
         self.funnels.append(Funnel(self.named, point, value, TUNING.first_step))
         self.named += 1
         if len(self.funnels) > _MOST_FUNNELS:
-            self.funnels.remove(min(self.funnels, key=lambda funnel: funnel.value))
+            del self.funnels[int(np.argmin([funnel.value for funnel in self.funnels]))]
+
+    def _improve(self, funnel: Funnel, point: Array, value: float) -> None:
+        if value > funnel.value:
+            funnel.point, funnel.value, funnel.failures = point, value, 0
 
     def exclude(self, mode: Array) -> None:
         """Forget the funnels around a mode (d,)."""

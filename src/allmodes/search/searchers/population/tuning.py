@@ -42,10 +42,10 @@ class Tuning:
     )
 
     # hops among local optima, rays from modes
-    hop_growth: float = constant(
-        1.5, "step", "longer after a hop that came back; its fourth root shorter after one that did not"
-    )
-    impatience: float = constant(1.1, "gap", "a failure makes the gap to the best count for this much more")
+    impatience: float = constant(
+        1.1, "gap and step", "a failed hop makes the gap to the best count for more, and steps shorter; or, if it came "
+        "back, longer by its fourth power"
+    )  # fmt: skip
     ray_points: int = constant(14, "points", "of a ray from the first step to the width of the box, ever farther apart")
 
 
