@@ -4,8 +4,7 @@ import numpy as np
 from population_runs import add_mode, make_context
 
 from allmodes.search.events import Arrived, Recognised
-from allmodes.search.searchers.population.arms import ARMS, HOP, MIX, POOL, ComponentStart
-from allmodes.search.searchers.population.components import Components
+from allmodes.search.searchers.population.components import ARMS, HOP, MIX, POOL, Components, ComponentStart
 from allmodes.storage import pack, unpack
 
 

@@ -96,3 +96,12 @@ def test_hops_are_stored():
     hops.land(hops.take(np.random.default_rng(0), 0.0).hop, np.array([0.21, 0.2]), -3.0)
     starts = [one.take(np.random.default_rng(1), 0.0) for one in (hops, unpack(*pack(hops)))]
     np.testing.assert_array_equal(starts[0].point, starts[1].point)
+
+
+def test_the_first_hop_from_where_a_search_got_stuck_begins_there():
+    hops, rng = Hops(Box.make([(0, 1), (0, 1)])), np.random.default_rng(0)
+    hops.add(np.array([0.2, 0.2]), -1.0, step=0.0)
+    first, second = hops.take(rng, 0.0), hops.take(rng, 0.0)
+    np.testing.assert_array_equal(first.point, [0.2, 0.2])
+    assert not np.array_equal(second.point, first.point)
+    assert first.spread == second.spread > 0

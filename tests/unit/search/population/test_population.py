@@ -5,9 +5,11 @@ import pytest
 from population_runs import COST, HIMMELBLAU, add_mode, found, himmelblau, make_context, matches, play, search
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import POPULATION
+from allmodes.search.candidate import POPULATION, Origin
 from allmodes.search.events import Arrived, KnownMode, NewMode, Recognised, Rejected
+from allmodes.search.searchers.population.components import ComponentStart
 from allmodes.search.searchers.population.population import Population
+from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack
 
 WIDE = ((-6, 6), (-6, 6))
@@ -182,18 +184,16 @@ def test_any_dimension(d, maxfev):
 
 
 def twin_hills(x):
-    """A wide hill, and next to it a narrow one of the same height."""
-    wide, narrow = ((x - [0.5, 0.5]) ** 2).sum(axis=1), ((x - [0.57, 0.5]) ** 2).sum(axis=1)
-    return np.maximum(1.0 - 100.0 * wide, 1.0 - 3000.0 * narrow)
+    """A wide hill, and far from it a needle of the same height."""
+    wide, narrow = ((x - [0.3, 0.5]) ** 2).sum(axis=1), ((x - [0.8, 0.5]) ** 2).sum(axis=1)
+    return np.maximum(1.0 - wide, 1.0 - 3000.0 * narrow)
 
 
 def test_components_go_on_from_where_local_searches_got_stuck():
-    """Next to a mode, where nothing else begins for long."""
     counts = []
     for is_told in (False, True):
-        population = Population(make_context(maxfev=8000, is_global=True))
-        for offset in ((0, 0), (1, 0), (0, 1), (1, 1)) if is_told else ():
-            point = np.array([0.571, 0.501]) + 1e-3 * np.array(offset)
+        population, point = Population(make_context(maxfev=8000, is_global=True)), np.array([0.8005, 0.5])
+        if is_told:
             population.add_stuck(point, float(twin_hills(point[None])[0]))
         counts.append(len(found(search(population, twin_hills))))
     assert counts == [1, 2]
@@ -209,3 +209,26 @@ def test_hops_lead_from_local_optima_to_the_best():
     population = search(Population(make_context([(-10, 10)] * 2, 25_000, is_global=True)), shubert)
     np.testing.assert_allclose(shubert(found(population)), 186.7309, atol=1e-3)
     assert population.bandit.found["hop"] > 0
+
+
+def test_one_larger_population_at_a_time_goes_on_from_the_best_local_optimum():
+    population = Population(make_context())
+    population.hops.add(np.array([0.8, 0.9]), -2.0)
+    population.hops.add(np.array([0.3, 0.4]), -1.0)
+    for _ in range(50):
+        population.tell(Evaluation(bowl(population.ask(is_settled=True).points)))
+        if len(population.large):
+            break
+    assert population.large.evolution.size == TUNING.reheat_size * population.components.evolution.size
+    assert population.hops.reheat().point.tolist() == [0.8, 0.9]
+    assert population.hops.reheat() is None
+    assert len(population.large) == 1
+
+
+def test_a_verdict_on_a_larger_population_ends_it_alone():
+    population = Population(make_context())
+    for components, arm in ((population.components, "pool"), (population.large, "reheat")):
+        components.add(ComponentStart(np.array([0.5, 0.5]), 0.01, arm))
+        components.labels.is_waiting[:] = True
+    population.judged(Rejected(Origin(POPULATION, "reheat", 0), np.array([0.5, 0.5]), 0.0, "a whim"))
+    assert (len(population.components), len(population.large)) == (1, 0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from population_runs import add_mode, make_context
 
-from allmodes.search.searchers.population.arms import MIX, RAY
+from allmodes.search.searchers.population.components import MIX, RAY
 from allmodes.search.searchers.population.probes import Probes
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack

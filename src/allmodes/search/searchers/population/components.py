@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Event, Recognised
-from allmodes.search.searchers.population.arms import ARMS, HOP, POOL, ComponentStart
 from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
 from allmodes.search.verify.same_mode import Relation, compare, points_between
 from allmodes.storage import stored
+
+POOL, RAY, MIX, HOP, REHEAT = ARMS = ("pool", "ray", "mix", "hop", "reheat")  # kinds of starts
 
 _TESTED = (0, 2, 4)  # which of the points between a component and a mode are evaluated: tests are frequent
 _ROUNDED = 50.0 * EPSILON  # of a value: differences that mean nothing
@@ -28,12 +29,23 @@ Booleans = NDArray[np.bool_]
 
 
 @stored
+class ComponentStart(NamedTuple):
+    """Where a component begins."""
+
+    point: Array  # its mean (d,)
+    spread: float  # its standard deviation
+    arm: str  # the kind of start
+    target: float = np.inf  # the value that a hop is to beat
+    hop: int = -1  # the funnel that it hops from, if it does
+
+
+@stored
 class Labels(NamedTuple):
     """What is known of K components beside their shape, (K,) each."""
 
     number: Integers  # never changes, for verdicts
     arm: Integers  # the place of the kind of start in `ARMS`
-    hop: Integers  # which hop it is, or -1
+    hop: Integers  # the funnel that it hops from, or -1
     target: Array  # the value that a hop is to beat
     rival: Integers  # the mode on whose hill it may be, or -1: points between are wanted instead of a generation
     is_waiting: Booleans  # it has arrived, and is paused until that is judged
@@ -41,7 +53,7 @@ class Labels(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a component ended at no known mode, and the number of the hop that it was, or -1."""
+    """Where a component ended at no known mode, and the funnel that it had hopped from, or -1."""
 
     point: Array
     value: float
@@ -51,16 +63,17 @@ class End(NamedTuple):
 @stored
 @dataclass
 class Components:
-    """Components in flight."""
+    """Components in flight, all of one population size."""
 
     context: Context
+    factor: int = 1  # population size over the usual one
     evolution: Evolution = field(init=False)  # their shapes and how they move
     labels: Labels = field(init=False)
     begun: int = 0  # components so far, which is the next one's number
 
     def __post_init__(self) -> None:
         d = self.context.box.d
-        self.evolution = Evolution(d, population_size(d))
+        self.evolution = Evolution(d, self.factor * population_size(d))
         whole, fact = np.zeros(0, np.int64), np.zeros(0, np.bool_)
         self.labels = Labels(whole, whole, whole, np.zeros(0), whole, fact, fact)
 
@@ -113,8 +126,8 @@ class Components:
 
     def narrow(self, widest: float) -> list[Candidate]:
         """Components on their way that are narrower than this, as candidates."""
-        is_wanted = (self.evolution.deviation() < widest) & ~self.labels.is_over & ~self.labels.is_waiting
-        return [self._candidate(int(k)) for k in np.flatnonzero(is_wanted)]
+        rows = self._free(np.flatnonzero(self.evolution.deviation() < widest))
+        return [self._candidate(k) for k in rows.tolist()]
 
     # ---- what ends a component
 
@@ -140,7 +153,7 @@ class Components:
         if not len(context.counted):
             return []
         modes, distance = nearest(context, context.box.reflect(state.mean[moved]))
-        limit = {POOL: TUNING.apart * radius, HOP: TUNING.first_step}
+        limit = {POOL: TUNING.apart * radius, REHEAT: TUNING.apart * radius, HOP: TUNING.first_step}
         is_stopped = distance < np.array([limit.get(arm, 0.0) for arm in ARMS])[self.labels.arm[moved]]
         if context.noise == 0:
             age = state.age[moved]

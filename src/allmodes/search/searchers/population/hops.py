@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
-from allmodes.search.searchers.population.arms import HOP, ComponentStart
+from allmodes.search.searchers.population.components import HOP, REHEAT, ComponentStart
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
 _MOST_FUNNELS = 100  # kept, the best
+_LONGER = 4.0  # failures that a hop makes up for in length when it came back, as if it should one time in five
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,7 @@ class Funnel:
     value: float
     step: float  # of the next hop, per coordinate
     failures: int = 0  # hops since the last success, those in flight included
+    is_reheated: bool = False  # a larger population has begun there
 
 
 @stored
@@ -53,25 +55,38 @@ class Hops:
         funnel = min(self.funnels, key=promise)
         funnel.failures += 1
         point = self.box.reflect(funnel.point + funnel.step * rng.standard_normal(self.box.d))
+        funnel.step = max(funnel.step, TUNING.first_step)
         return ComponentStart(point, TUNING.apart * funnel.step, HOP, funnel.value, funnel.name)
+
+    def reheat(self) -> ComponentStart | None:
+        """The best funnel that no larger population has begun at; it begins wide, for it sees through ripples."""
+        cool = [funnel for funnel in self.funnels if not funnel.is_reheated]
+        if not cool:
+            return None
+        funnel = max(cool, key=lambda each: each.value)
+        funnel.is_reheated = True
+        return ComponentStart(funnel.point, 2.0 * TUNING.widest, REHEAT)
 
     def land(self, name: int, point: Array, value: float) -> None:
         """A hop from the funnel of this name has ended at a local optimum."""
         for funnel in self.funnels:
             if funnel.name == name:
                 if (self.box.difference(point, funnel.point) ** 2).mean() < TUNING.converged:  # it came back
-                    funnel.step = min(TUNING.widest, TUNING.impatience**4 * funnel.step)
+                    funnel.step = min(TUNING.widest, TUNING.impatience**_LONGER * funnel.step)
                 elif value <= funnel.value:
                     funnel.step /= TUNING.impatience
                 self._improve(funnel, point, value)
 
-    def add(self, point: Array, value: float) -> None:
-        """A component has ended at a local optimum: a new funnel, or a better end of a known one."""
+    def add(self, point: Array, value: float, step: float = TUNING.first_step) -> None:
+        """A search has ended at a point: a new funnel, or a better end of a known one.
+
+        With a step of zero the first hop begins at the point itself, which is no local optimum.
+        """
         distances = self._distances(point)
         if distances.min(initial=np.inf) < TUNING.widest:
             self._improve(self.funnels[int(distances.argmin())], point, value)
             return
-        self.funnels.append(Funnel(self.named, point, value, TUNING.first_step))
+        self.funnels.append(Funnel(self.named, point, value, step))
         self.named += 1
         if len(self.funnels) > _MOST_FUNNELS:
             del self.funnels[int(np.argmin([funnel.value for funnel in self.funnels]))]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
 from allmodes.search.geometry import embed
-from allmodes.search.searchers.population.arms import POOL, ComponentStart
+from allmodes.search.searchers.population.components import POOL, ComponentStart
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts.queue import Queue
 from allmodes.storage import stored
@@ -23,23 +23,15 @@ Array = NDArray[np.float64]
 @stored
 @dataclass
 class Pool:
-    """Points known by value, and the starts of this round.
-
-    Attributes:
-        queue: all points that were evaluated, whoever asked for them.
-        radius: this round's radius of exclusion, root mean square over coordinates.
-        round: how many rounds were begun.
-        points, spreads: (n, d) and (n,), the starts of this round that are left, and deviations of components there.
-        numbers: of these starts among all points that the queue ever had, (n,).
-    """
+    """Points known by value, whoever asked for them, and the starts of this round that are left."""
 
     box: Box
-    queue: Queue = field(init=False)
-    radius: float = 0.0
-    round: int = 0
-    points: Array = field(init=False)
-    spreads: Array = field(default_factory=lambda: np.zeros(0))
-    numbers: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    queue: Queue = field(init=False)  # all points
+    radius: float = 0.0  # of exclusion in this round, root mean square over coordinates
+    round: int = 0  # how many were begun
+    points: Array = field(init=False)  # the starts, (n, d)
+    spreads: Array = field(default_factory=lambda: np.zeros(0))  # standard deviations of components there, (n,)
+    numbers: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))  # among all points ever, (n,)
 
     def __post_init__(self) -> None:
         self.queue, self.points = Queue(self.box), np.zeros((0, self.box.d))
@@ -59,11 +51,11 @@ class Pool:
         self.radius *= TUNING.shrink
         if self.radius < TUNING.first_step:
             self.radius = TUNING.first_radius
-        chosen = self.queue.local_bests()[:_MOST_STARTS]
-        apart = self._nearest_better(self.queue.points[chosen])
         self.round += 1
+        chosen = self.queue.local_bests()[:_MOST_STARTS]
         self.numbers, self.points = chosen + self.queue.forgotten, self.queue.points[chosen]
-        self.spreads = np.minimum(TUNING.widest, TUNING.apart * apart / math.sqrt(self.box.d))
+        apart = self._nearest_better() / math.sqrt(self.box.d)
+        self.spreads = np.minimum(TUNING.widest, TUNING.apart * apart)
         self.exclude(known)
 
     def exclude(self, known: Array) -> None:
@@ -87,11 +79,10 @@ class Pool:
         self.exclude(start.point[None])
         return start
 
-    def _nearest_better(self, points: Array) -> Array:
-        """Distance of each of the points (n, d), best first, to the nearest one before it."""
+    def _nearest_better(self) -> Array:
+        """Distance of each start to the nearest one before it, which is better; infinite for the best."""
         from scipy.spatial.distance import cdist
 
-        points = embed(self.box, points)
+        points = embed(self.box, self.points)
         is_before = np.tri(len(points), k=-1, dtype=bool)
-        far = 2 * math.sqrt(self.box.d)  # the best has none: as far as it gets
-        return np.asarray(np.where(is_before, cdist(points, points), far).min(axis=1, initial=far))
+        return np.asarray(np.where(is_before, cdist(points, points), np.inf).min(axis=1, initial=np.inf))

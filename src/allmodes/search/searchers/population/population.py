@@ -18,12 +18,10 @@ from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode,
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.searcher import Request, Searcher
-from allmodes.search.searchers.population.arms import ARMS, HOP, MIX, POOL, RAY, STUCK, ComponentStart
-from allmodes.search.searchers.population.components import Components, nearest
+from allmodes.search.searchers.population.components import ARMS, HOP, MIX, POOL, RAY, REHEAT, Components, nearest
 from allmodes.search.searchers.population.hops import Hops
 from allmodes.search.searchers.population.pool import Pool
 from allmodes.search.searchers.population.probes import FEWEST_MODES, Probes
-from allmodes.search.searchers.population.stuck import StuckPoints
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import stored
 
@@ -42,8 +40,8 @@ class Population(Searcher):
     pool: Pool = field(init=False)
     probes: Probes = field(init=False)
     hops: Hops = field(init=False)
-    stuck: StuckPoints = field(init=False)
     components: Components = field(init=False)
+    large: Components = field(init=False)  # one at a time that has a larger population
     asked: Array = field(init=False)  # the points in flight, and how many are for pool, components and probes
     parts: list[int] = field(default_factory=list)
     last_success: int = 0  # the pool's round in which the last mode was found
@@ -52,29 +50,33 @@ class Population(Searcher):
         context = self.context
         box = context.box
         self.bandit = Bandit(SCHEDULING.first_mode_cost * (box.d + 1), SCHEDULING.memory * context.maxfev)
-        self.pool, self.hops, self.stuck = Pool(box), Hops(box), StuckPoints(box)
+        self.pool, self.hops = Pool(box), Hops(box)
         self.probes, self.components = Probes(context), Components(context)
+        self.large = Components(context, TUNING.reheat_size)
         self.asked = np.zeros((0, box.d))
 
     @property
     def ending(self) -> str:
         cycle = self.pool.cycle
-        if self.components.labels.is_waiting.any() or self.pool.round - self.last_success <= cycle:
+        is_waiting = self.components.labels.is_waiting.any() or self.large.labels.is_waiting.any()
+        if is_waiting or self.pool.round - self.last_success <= cycle:
             return ""
         return f"no new mode in a whole cycle of {cycle} rounds of population starts at ever closer distances"
 
     @property
     def account(self) -> str:
         found = ", ".join(f"{arm} {self.bandit.found[arm]}" for arm in ARMS if arm in self.bandit.found)
-        return f"{self.components.begun} population components" + (f" (new modes by start: {found})" if found else "")
+        begun = self.components.begun + self.large.begun
+        return f"{begun} population components" + (f" (new modes by start: {found})" if found else "")
 
     def add_points(self, points: Array, values: Array) -> None:
         """More points to choose starts from."""
         self.pool.queue.add(points, values)
 
     def add_stuck(self, point: Array, value: float) -> None:
-        """A component may go on from there."""
-        self.stuck.add(point, value)
+        """A component may go on from there, unless a mode is near."""
+        if np.isfinite(value) and nearest(self.context, point[None])[1][0] > TUNING.widest:
+            self.hops.add(point, value, step=0.0)
 
     def narrow(self, widest: float) -> list[Candidate]:
         """Components on their way that are narrower than this share of the box: what is left when time is up."""
@@ -82,7 +84,7 @@ class Population(Searcher):
 
     def ask(self, is_settled: bool) -> Request:
         """Points for the pool, generations, points between components and modes, and those of probes."""
-        groups = [self._fill(), self.components.ask(), self.probes.ask()]
+        groups = [self._fill(), self.components.ask(), self.large.ask(), self.probes.ask()]
         self.parts, self.asked = [len(points) for points in groups], np.concatenate(groups)
         return Request(self.asked)
 
@@ -95,10 +97,10 @@ class Population(Searcher):
             self.pool.queue.add(points[0], values[0])
             self.pool.begin_round(self.context.archive.means[self.context.counted])
             self.bandit.charge(POOL, self.parts[0])
-        events = self._move(points[1], values[1])
+        events = self._move(self.components, points[1], values[1]) + self._move(self.large, points[2], values[2])
         for probe in self.probes.pending:
             self.bandit.charge(probe.arm, 1)
-        for start in self.probes.tell(points[2], values[2]):
+        for start in self.probes.tell(points[3], values[3]):
             self.components.add(start)
         return events
 
@@ -107,26 +109,24 @@ class Population(Searcher):
         context, archive, counted = self.context, self.context.archive, self.context.counted
         arms = [POOL, RAY, MIX] if len(counted) >= FEWEST_MODES else [POOL]
         arms += [HOP] if self.hops.funnels else []
+        if not len(self.large) and self.bandit.choose(context.rng, [*arms, REHEAT]) == REHEAT:
+            start = self.hops.reheat()
+            if start is not None:
+                self.large.add(start)
         while len(self.components) + len(self.probes.pending) < TUNING.slots:
-            arm = self.bandit.choose(context.rng, [*arms, STUCK] if self.stuck.is_open else arms)
+            arm = self.bandit.choose(context.rng, arms)
             if arm in (RAY, MIX) and self.probes.begin(arm, archive.means[counted]):
                 continue
-            if arm == HOP:
-                start: ComponentStart | None = self.hops.take(context.rng, archive.best)
-            elif arm == STUCK:
-                start = self.stuck.take(archive.means[counted], archive.values[counted])
-            else:
-                start = self.pool.take()
-                if start is None:
-                    return self.pool.draw(context.rng)
-            if start is not None:
-                self.components.add(start)
+            start = self.hops.take(context.rng, archive.best) if arm == HOP else self.pool.take()
+            if start is None:
+                return self.pool.draw(context.rng)
+            self.components.add(start)
         return np.zeros((0, context.box.d))
 
-    def _move(self, points: Array, values: Array) -> list[Event]:
+    def _move(self, components: Components, points: Array, values: Array) -> list[Event]:
         """Components move, and some of them end: at a local optimum worth hopping from, unless a mode is there."""
         context = self.context
-        events, ends, costs = self.components.tell(points, values, self.pool.radius)
+        events, ends, costs = components.tell(points, values, self.pool.radius)
         for arm, cost in zip(ARMS, costs, strict=True):
             self.bandit.charge(arm, cost)
         for end in ends:
@@ -145,7 +145,8 @@ class Population(Searcher):
             return
         origin = event.origin
         self.bandit.charge(origin.start, origin.cost)
-        point = self.components.judged(origin.number)
+        components = self.large if origin.start == REHEAT else self.components
+        point = components.judged(origin.number)
         if point is not None and isinstance(event, NewMode | KnownMode | Recognised):
             self.pool.exclude(point[None])
         if isinstance(event, NewMode):

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.search.context import Context
-from allmodes.search.searchers.population.arms import RAY, ComponentStart
-from allmodes.search.searchers.population.components import nearest
+from allmodes.search.searchers.population.components import RAY, ComponentStart, nearest
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts import between_modes
 from allmodes.search.verify.same_mode import Relation, compare, points_between
@@ -29,19 +28,12 @@ Array = NDArray[np.float64]
 
 @stored
 class Probe(NamedTuple):
-    """A start in the making.
+    """A start in the making: first the ray or mix itself, then, once there is a start, the test of what is between."""
 
-    Attributes:
-        arm: what kind of start it will be.
-        path: the points (n, d) to be evaluated, the next one first: of the ray, the mix, or between `start` and a mode.
-        value: at the last point of the ray; or, once there is a start, the lower one of start and mode.
-        start: where a component will begin if there is a valley before the mode; None while there is no start.
-    """
-
-    arm: str
-    path: Array
-    value: float
-    start: ComponentStart | None = None
+    arm: str  # what kind of start it will be
+    path: Array  # points (n, d) to be evaluated, the next one first
+    value: float  # at the last point of a ray; of a start the lower value of start and nearest mode
+    start: ComponentStart | None = None  # a component begins there if one of the points between is lower
 
 
 @stored
