@@ -169,9 +169,7 @@ class Components:
         deviation = self.evolution.deviation()
         arrived = moved[self._has_converged(moved, deviation[moved])]
         value, (modes, distance) = state.best_value[arrived], nearest(context, state.best_point[arrived])
-        same = np.full(len(arrived), np.sqrt(TUNING.converged))
-        if context.noise > 0:
-            same = np.maximum(same, deviation[arrived] / TUNING.apart)
+        same = deviation[arrived] / TUNING.apart if context.noise > 0 else np.sqrt(TUNING.converged)
         is_failed = value == -np.inf  # nothing but failures
         is_worse = ~is_failed & context.is_global & (value < context.archive.best - context.tolerances.tie)
         is_known = ~is_failed & ~is_worse & (distance < same)
@@ -200,8 +198,8 @@ class Components:
         is_due = state.age[moved] % every == every // 2  # between two tests, which come first
         moved = moved[is_due & (state.age[moved] > self.evolution.window)]
         gap = np.minimum(self.labels.target[moved], context.archive.best) - state.best_value[moved]
-        gain = self.evolution.progress()[1][moved]
-        return self._end(moved[gap > np.maximum(context.tolerances.tie, TUNING.cut * gain)])
+        needed = TUNING.cut * self.evolution.progress()[1][moved]
+        return self._end(moved[gap > np.maximum(context.tolerances.tie, needed)])
 
     def _recognise(self, rows: Indices, modes: Indices) -> list[Event]:
         """Components ended in known modes."""

@@ -78,10 +78,7 @@ class Hops:
                 self._improve(funnel, point, value)
 
     def add(self, point: Array, value: float, step: float = TUNING.first_step) -> None:
-        """A search has ended at a point: a new funnel, or a better end of a known one.
-
-        With a step of zero the first hop begins at the point itself, which is no local optimum.
-        """
+        """A new funnel, or a better end of a known one. With a step of zero the first hop begins at the point."""
         distances = self._distances(point)
         if distances.min(initial=np.inf) < TUNING.widest:
             self._improve(self.funnels[int(distances.argmin())], point, value)

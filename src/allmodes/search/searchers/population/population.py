@@ -47,8 +47,7 @@ class Population(Searcher):
     last_success: int = 0  # the pool's round in which the last mode was found
 
     def __post_init__(self) -> None:
-        context = self.context
-        box = context.box
+        context, box = self.context, self.context.box
         self.bandit = Bandit(SCHEDULING.first_mode_cost * (box.d + 1), SCHEDULING.memory * context.maxfev)
         self.pool, self.hops = Pool(box), Hops(box)
         self.probes, self.components = Probes(context), Components(context)
