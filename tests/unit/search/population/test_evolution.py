@@ -6,7 +6,7 @@ from allmodes.storage import pack, unpack
 
 
 def run(evolution, values_of, generations, rng):
-    everyone = np.arange(len(evolution))
+    everyone = np.arange(len(evolution.state.age))
     for _ in range(generations):
         points = evolution.sample(rng, everyone)
         evolution.update(points, values_of(points))

@@ -19,7 +19,7 @@ def values(hops):
 
 def test_only_the_best_of_close_optima_is_kept():
     hops = two_funnels()
-    hops.add(np.array([0.2, 0.2 + TUNING.funnel / 2]), -0.5)
+    hops.add(np.array([0.2, 0.2 + TUNING.widest / 2]), -0.5)
     hops.add(np.array([0.2, 0.2]), -2.0)
     assert values(hops) == [-0.5, -5.0]
 
@@ -49,25 +49,24 @@ def test_a_funnel_as_good_as_the_best_is_hopped_from():
     assert hops.take(np.random.default_rng(0), -1.0).target == -1.0
 
 
-def test_a_worse_end_hints_at_the_other_side_and_a_better_one_at_the_same():
+def test_a_better_end_is_hopped_from_and_a_worse_one_makes_shorter_steps():
     hops, rng = two_funnels(), np.random.default_rng(0)
-    start = hops.take(rng, 0.0)
-    hops.land(start.hop, np.array([0.21, 0.2]), -3.0, 0.0)
-    start = hops.take(rng, 0.0)
-    np.testing.assert_allclose(start.point, [0.19, 0.2], atol=1e-12)
-    assert start.target == -1.0
-    hops.land(start.hop, start.point, -0.5, 0.0)
+    step = hops.funnels[0].step
+    hops.land(hops.take(rng, 0.0).hop, np.array([0.21, 0.2]), -3.0)
+    assert values(hops) == [-1.0, -5.0]
+    assert hops.funnels[0].failures == 1
+    assert hops.funnels[0].step < step
+    hops.land(hops.take(rng, 0.0).hop, np.array([0.19, 0.2]), -0.5)
     assert values(hops) == [-0.5, -5.0]
     assert hops.funnels[0].failures == 0
-    start = hops.take(rng, 0.0)
-    np.testing.assert_allclose(start.point, [0.18, 0.2], atol=1e-12)
+    assert hops.take(rng, 0.0).target == -0.5
 
 
 def test_a_hop_that_comes_back_makes_longer_steps():
     hops = two_funnels()
     step = hops.funnels[0].step
     for _ in range(10):
-        hops.land(0, hops.funnels[0].point.copy(), -1.0, 0.0)
+        hops.land(0, hops.funnels[0].point.copy(), -1.0)
     assert step < hops.funnels[0].step == TUNING.widest
 
 
@@ -76,7 +75,7 @@ def test_funnels_around_a_mode_are_forgotten():
     start = hops.take(np.random.default_rng(0), 0.0)
     hops.exclude(np.array([0.2, 0.21]))
     assert values(hops) == [-5.0]
-    hops.land(start.hop, np.array([0.2, 0.2]), 0.0, 0.0)  # a hop from there ends in silence
+    hops.land(start.hop, np.array([0.2, 0.2]), 0.0)  # a hop from there ends in silence
     assert values(hops) == [-5.0]
     assert hops.funnels[0].failures == 0
 
@@ -88,27 +87,21 @@ def test_hops_climb_to_the_best_ripple():
     for _ in range(100):
         start = hops.take(rng, 0.0)
         end = np.round(start.point, 1)
-        hops.land(start.hop, end, -float(np.abs(end - 0.6).sum()), 0.0)
+        hops.land(start.hop, end, -float(np.abs(end - 0.6).sum()))
     np.testing.assert_allclose(hops.funnels[0].point, [0.6, 0.6])
 
 
 def test_hops_are_stored():
     hops = two_funnels()
-    hops.land(hops.take(np.random.default_rng(0), 0.0).hop, np.array([0.21, 0.2]), -3.0, 0.0)
+    hops.land(hops.take(np.random.default_rng(0), 0.0).hop, np.array([0.21, 0.2]), -3.0)
     starts = [one.take(np.random.default_rng(1), 0.0) for one in (hops, unpack(*pack(hops)))]
     np.testing.assert_array_equal(starts[0].point, starts[1].point)
 
 
-def test_hops_into_known_modes_make_a_funnel_give_way_sooner():
-    counts = []
-    for is_doubted in (False, True):
-        hops, rng = two_funnels(), np.random.default_rng(0)
-        for count in range(1, 100):
-            start = hops.take(rng, 0.0)
-            if start.target == -5.0:
-                counts.append(count)
-                break
-            if is_doubted:
-                hops.doubt(start.hop)
-    assert counts[1] < counts[0]
-    hops.doubt(-1)  # what was no hop has no funnel
+def test_the_first_hop_from_where_a_search_got_stuck_begins_there():
+    hops, rng = Hops(Box.make([(0, 1), (0, 1)])), np.random.default_rng(0)
+    hops.add(np.array([0.2, 0.2]), -1.0, step=0.0)
+    first, second = hops.take(rng, 0.0), hops.take(rng, 0.0)
+    np.testing.assert_array_equal(first.point, [0.2, 0.2])
+    assert not np.array_equal(second.point, first.point)
+    assert first.spread == second.spread > 0

@@ -5,9 +5,9 @@ import pytest
 from population_runs import COST, HIMMELBLAU, add_mode, found, himmelblau, make_context, matches, play, search
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import POPULATION
+from allmodes.search.candidate import POPULATION, Origin
 from allmodes.search.events import Arrived, KnownMode, NewMode, Recognised, Rejected
-from allmodes.search.searchers.population.components import End
+from allmodes.search.searchers.population.components import ComponentStart
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import pack, unpack
@@ -77,16 +77,13 @@ def test_a_new_mode_credits_its_arm_and_pays_for_the_verdict():
     assert population.bandit.spent["pool"] == spent + COST
 
 
-def test_a_rejected_component_goes_on_until_patience_ends():
-    """Rejected again and again, it arrives again, a limited number of times."""
-    population, arrivals = Population(make_context()), {}
-    for _ in range(400):
-        for event in play(population, bowl, 1):
-            if isinstance(event, Arrived):
-                candidate = event.candidate
-                arrivals[candidate.origin.number] = arrivals.get(candidate.origin.number, 0) + 1
-                population.judged(Rejected(candidate.origin, candidate.point, candidate.value, "a whim"))
-    assert max(arrivals.values()) == TUNING.most_checks + 1
+def test_a_rejected_component_ends():
+    population = Population(make_context())
+    candidate = first_arrival(population, bowl)
+    before = len(population.components)
+    population.judged(Rejected(candidate.origin, candidate.point, candidate.value, "a whim"))
+    assert len(population.components) == before - 1
+    assert not population.bandit.found
 
 
 def test_a_known_mode_ends_the_component():
@@ -187,18 +184,16 @@ def test_any_dimension(d, maxfev):
 
 
 def twin_hills(x):
-    """A wide hill, and next to it a narrow one of the same height."""
-    wide, narrow = ((x - [0.5, 0.5]) ** 2).sum(axis=1), ((x - [0.57, 0.5]) ** 2).sum(axis=1)
-    return np.maximum(1.0 - 100.0 * wide, 1.0 - 3000.0 * narrow)
+    """A wide hill, and far from it a needle of the same height."""
+    wide, narrow = ((x - [0.3, 0.5]) ** 2).sum(axis=1), ((x - [0.8, 0.5]) ** 2).sum(axis=1)
+    return np.maximum(1.0 - wide, 1.0 - 3000.0 * narrow)
 
 
 def test_components_go_on_from_where_local_searches_got_stuck():
-    """Next to a mode, where nothing else begins for long."""
     counts = []
     for is_told in (False, True):
-        population = Population(make_context(maxfev=8000, is_global=True))
-        for offset in ((0, 0), (1, 0), (0, 1), (1, 1)) if is_told else ():
-            point = np.array([0.571, 0.501]) + 1e-3 * np.array(offset)
+        population, point = Population(make_context(maxfev=8000, is_global=True)), np.array([0.8005, 0.5])
+        if is_told:
             population.add_stuck(point, float(twin_hills(point[None])[0]))
         counts.append(len(found(search(population, twin_hills))))
     assert counts == [1, 2]
@@ -216,11 +211,24 @@ def test_hops_lead_from_local_optima_to_the_best():
     assert population.bandit.found["hop"] > 0
 
 
-def test_the_best_local_optimum_is_gone_on_from_with_a_larger_population():
+def test_one_larger_population_at_a_time_goes_on_from_the_best_local_optimum():
     population = Population(make_context())
-    population.cool = [End(np.array([0.3, 0.4]), -1.0, -1), End(np.array([0.8, 0.9]), -2.0, -1)]
-    population.ask(is_settled=True)
-    assert len(population.large) == 1
+    population.hops.add(np.array([0.8, 0.9]), -2.0)
+    population.hops.add(np.array([0.3, 0.4]), -1.0)
+    for _ in range(50):
+        population.tell(Evaluation(bowl(population.ask(is_settled=True).points)))
+        if len(population.large):
+            break
     assert population.large.evolution.size == TUNING.reheat_size * population.components.evolution.size
-    np.testing.assert_array_equal(population.large.evolution.state.mean[0], [0.3, 0.4])
-    assert population.large.labels.number[0] % 2 == 1  # numbers of both kinds of components differ
+    assert population.hops.reheat().point.tolist() == [0.8, 0.9]
+    assert population.hops.reheat() is None
+    assert len(population.large) == 1
+
+
+def test_a_verdict_on_a_larger_population_ends_it_alone():
+    population = Population(make_context())
+    for components, arm in ((population.components, "pool"), (population.large, "reheat")):
+        components.add(ComponentStart(np.array([0.5, 0.5]), 0.01, arm))
+        components.labels.is_waiting[:] = True
+    population.judged(Rejected(Origin(POPULATION, "reheat", 0), np.array([0.5, 0.5]), 0.0, "a whim"))
+    assert (len(population.components), len(population.large)) == (1, 0)

@@ -23,24 +23,16 @@ Indices = NDArray[np.intp]
 
 
 class Rates(NamedTuple):
-    """Constants of CMA-ES for a dimension and a population size.
+    """Constants of CMA-ES for a dimension and a population size."""
 
-    Attributes:
-        weights: of the best half, (size // 2,), sum 1.
-        mass: variance-effective number of the best half.
-        c_sigma, damping: of the step-size path.
-        c_path, c_one, c_mu: of the covariance path, of its rank-one and its rank-mu update.
-        length: expected length of a standard normal vector.
-    """
-
-    weights: Array
-    mass: float
-    c_sigma: float
+    weights: Array  # of the best half, (size // 2,), sum 1
+    mass: float  # variance-effective number of the best half
+    c_sigma: float  # of the step-size path
     damping: float
-    c_path: float
+    c_path: float  # of the covariance path, of its rank-one and its rank-mu update
     c_one: float
     c_mu: float
-    length: float
+    length: float  # expected length of a standard normal vector
 
 
 @lru_cache(maxsize=64)
@@ -66,27 +58,18 @@ def population_size(d: int) -> int:
 
 @stored
 class State(NamedTuple):
-    """K components.
+    """K components N(m, s^2 A A^T)."""
 
-    Attributes:
-        mean, spread, factor: m (K, d), s (K,) and A (K, d, d) of each.
-        step_path, shape_path: (K, d), of the step size and of the covariance.
-        age: generations, (K,).
-        best_point, best_value: the best evaluated, (K, d) and (K,).
-        recent: the best values of the last generations, (K, window), in a ring.
-        earlier: the best value of all before those, (K,).
-    """
-
-    mean: Array
-    spread: Array
-    factor: Array
-    step_path: Array
-    shape_path: Array
-    age: NDArray[np.int64]
-    best_point: Array
-    best_value: Array
-    recent: Array
-    earlier: Array
+    mean: Array  # m (K, d)
+    spread: Array  # s (K,)
+    factor: Array  # A (K, d, d)
+    step_path: Array  # (K, d), of the step size
+    shape_path: Array  # (K, d), of the covariance
+    age: NDArray[np.int64]  # generations, (K,)
+    best_point: Array  # the best evaluated, (K, d)
+    best_value: Array  # (K,)
+    recent: Array  # the best values of the last generations, (K, window), in a ring
+    earlier: Array  # the best value of all before those, (K,)
 
 
 @stored
@@ -118,9 +101,6 @@ class Evolution:
         )  # fmt: skip
         self.draws = np.zeros((0, self.size, d))
 
-    def __len__(self) -> int:
-        return len(self.state.spread)
-
     def add(self, point: Array, spread: float) -> None:
         """Another component, around a point (d,)."""
         zeros, worst = np.zeros(self.d), np.full(self.window, -np.inf)
@@ -136,20 +116,15 @@ class Evolution:
 
     def deviation(self) -> Array:
         """Root mean square over coordinates of each component's standard deviation, (K,)."""
-        _, spread, factor, *_ = self.state
-        return spread * np.sqrt(np.einsum("kij,kij->k", factor, factor) / self.d)
-
-    def covariance_factor(self, k: int) -> Array:
-        """s A of one component: its covariance is the product with its transpose."""
-        return np.asarray(self.state.spread[k] * self.state.factor[k])
+        factor = self.state.factor
+        return self.state.spread * np.sqrt(np.einsum("kij,kij->k", factor, factor) / self.d)
 
     def sample(self, rng: np.random.Generator, moving: Indices) -> Array:
         """The next generation (n size, d) of the components numbered `moving`; it may leave the bounds."""
-        mean, spread, factor, *_ = self.state
-        self.moving = moving
+        state, self.moving = self.state, moving
         self.draws = rng.standard_normal((len(moving), self.size, self.d))
-        steps = np.matmul(self.draws, (spread[moving, None, None] * factor[moving]).mT)
-        return (mean[moving, None] + steps).reshape(-1, self.d)
+        steps = np.matmul(self.draws, (state.spread[moving, None, None] * state.factor[moving]).mT)
+        return (state.mean[moving, None] + steps).reshape(-1, self.d)
 
     def update(self, points: Array, values: Array) -> None:
         """Move by what came of the last generation: its points (n size, d), inside the bounds, and values (n size,)."""
@@ -205,9 +180,3 @@ class Evolution:
             gain = state.best_value - state.earlier
         is_old = state.age > self.window
         return np.where(is_old, span, np.inf), np.where(is_old, gain, np.inf)
-
-    def go_on(self, k: int, factor: float) -> None:
-        """Let a component that had not converged after all go on, wider by a factor."""
-        state = self.state
-        state.spread[k] *= factor
-        state.earlier[k], state.recent[k], state.age[k] = -np.inf, -np.inf, 1

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
-from allmodes.search.searchers.population.arms import HOP, ComponentStart
+from allmodes.search.searchers.population.components import HOP, REHEAT, ComponentStart
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
 _MOST_FUNNELS = 100  # kept, the best
+_LONGER = 4.0  # failures that a hop makes up for in length when it came back, as if it should one time in five
 
 Array = NDArray[np.float64]
 
@@ -26,21 +27,14 @@ Array = NDArray[np.float64]
 @stored
 @dataclass
 class Funnel:
-    """The best local optimum of its surroundings.
+    """The best local optimum of its surroundings."""
 
-    Attributes:
-        name: a number that never changes.
-        step: of the next hop, per coordinate.
-        hint: (d,), where the next hop goes, relative to the point; None for anywhere.
-        failures: hops since the last success, those in flight included.
-    """
-
-    name: int
+    name: int  # never changes
     point: Array
     value: float
-    step: float
-    hint: Array | None = None
-    failures: int = 0
+    step: float  # of the next hop, per coordinate
+    failures: int = 0  # hops since the last success, those in flight included
+    is_reheated: bool = False  # a larger population has begun there
 
 
 @stored
@@ -52,81 +46,58 @@ class Hops:
     funnels: list[Funnel] = field(default_factory=list)
     named: int = 0
 
-    def __len__(self) -> int:
-        return len(self.funnels)
-
     def take(self, rng: np.random.Generator, best: float) -> ComponentStart:
-        """The hop that promises most; its ticket tells the funnel, and whether there was a hint."""
+        """The hop that promises most."""
 
         def promise(funnel: Funnel) -> float:  # in logarithms, for failures may be thousands
             return math.log(max(best - funnel.value, TINY)) + math.log(TUNING.impatience) * funnel.failures
 
         funnel = min(self.funnels, key=promise)
         funnel.failures += 1
-        ticket, moved, spread = (
-            2 * funnel.name + (funnel.hint is not None),
-            funnel.hint,
-            TUNING.hop_spread * funnel.step,
-        )
-        if moved is None:
-            moved = funnel.step * rng.standard_normal(self.box.d)
-        else:  # there is a reason to go just there
-            funnel.hint, spread = None, TUNING.hop_spread**2 * _size(moved)
-        return ComponentStart(self.box.reflect(funnel.point + moved), spread, HOP, funnel.value, ticket)
+        point = self.box.reflect(funnel.point + funnel.step * rng.standard_normal(self.box.d))
+        funnel.step = max(funnel.step, TUNING.first_step)
+        return ComponentStart(point, TUNING.apart * funnel.step, HOP, funnel.value, funnel.name)
 
-    def land(self, ticket: int, point: Array, value: float, best: float) -> None:
-        """A hop has ended at a local optimum; `best` is the best value of all."""
-        funnel = self._of(ticket)
-        if funnel is None:
-            return
-        gain, moved = value - funnel.value, self.box.difference(point, funnel.point)
-        if _size(moved) < TUNING.hop_nothing * funnel.step:  # the step was too short to get away
-            if funnel.step >= TUNING.widest:  # nor can a longer one
-                funnel.failures += TUNING.hop_doubt
-            funnel.step = min(TUNING.widest, TUNING.hop_growth * funnel.step)
-        elif gain > 0:
-            funnel.hint = moved  # the same way once more
-        elif ticket % 2 == 0:
-            funnel.hint = -moved  # where one side is worse, the other is often better
-            funnel.step *= TUNING.hop_growth**-0.25
-        if gain > TUNING.hop_nothing * (best - funnel.value):
-            funnel.failures = 0
-        if gain > 0:
-            funnel.point, funnel.value = point, value
+    def reheat(self) -> ComponentStart | None:
+        """The best funnel that no larger population has begun at; it begins wide, for it sees through ripples."""
+        cool = [funnel for funnel in self.funnels if not funnel.is_reheated]
+        if not cool:
+            return None
+        funnel = max(cool, key=lambda each: each.value)
+        funnel.is_reheated = True
+        return ComponentStart(funnel.point, 2.0 * TUNING.widest, REHEAT)
 
-    def doubt(self, ticket: int) -> None:
-        """A hop has ended in a known mode: perhaps its funnel is that mode's."""
-        funnel = self._of(ticket)
-        if funnel is not None:
-            funnel.failures += TUNING.hop_doubt
+    def land(self, name: int, point: Array, value: float) -> None:
+        """A hop from the funnel of this name has ended at a local optimum."""
+        for funnel in self.funnels:
+            if funnel.name == name:
+                if (self.box.difference(point, funnel.point) ** 2).mean() < TUNING.converged:  # it came back
+                    funnel.step = min(TUNING.widest, TUNING.impatience**_LONGER * funnel.step)
+                elif value <= funnel.value:
+                    funnel.step /= TUNING.impatience
+                self._improve(funnel, point, value)
 
-    def add(self, point: Array, value: float) -> None:
-        """A component has ended at a local optimum: a new funnel, or a better end of a known one."""
+    def add(self, point: Array, value: float, step: float = TUNING.first_step) -> None:
+        """A new funnel, or a better end of a known one. With a step of zero the first hop begins at the point."""
         distances = self._distances(point)
-        if distances.min(initial=np.inf) < TUNING.funnel:
-            funnel = self.funnels[int(distances.argmin())]
-            if value > funnel.value:
-                funnel.point, funnel.value, funnel.failures = point, value, 0
+        if distances.min(initial=np.inf) < TUNING.widest:
+            self._improve(self.funnels[int(distances.argmin())], point, value)
             return
-        self.funnels.append(Funnel(self.named, point, value, TUNING.first_step))
+        self.funnels.append(Funnel(self.named, point, value, step))
         self.named += 1
-        if len(self) > _MOST_FUNNELS:
+        if len(self.funnels) > _MOST_FUNNELS:
             del self.funnels[int(np.argmin([funnel.value for funnel in self.funnels]))]
+
+    def _improve(self, funnel: Funnel, point: Array, value: float) -> None:
+        if value > funnel.value:
+            funnel.point, funnel.value, funnel.failures = point, value, 0
 
     def exclude(self, mode: Array) -> None:
         """Forget the funnels around a mode (d,)."""
         apart = self._distances(mode)
-        self.funnels = [funnel for funnel, each in zip(self.funnels, apart, strict=True) if each >= TUNING.funnel]
-
-    def _of(self, ticket: int) -> Funnel | None:
-        return next((funnel for funnel in self.funnels if funnel.name == ticket // 2), None)
+        self.funnels = [funnel for funnel, each in zip(self.funnels, apart, strict=True) if each >= TUNING.widest]
 
     def _distances(self, point: Array) -> Array:
         """Root mean square distances (n,) of all funnels from a point."""
         points = np.array([funnel.point for funnel in self.funnels]).reshape(-1, self.box.d)
-        apart = self.box.difference(points, point)
-        return np.sqrt(np.einsum("nd,nd->n", apart, apart) / self.box.d)
-
-
-def _size(moved: Array) -> float:
-    return float(np.sqrt((moved**2).mean()))
+        return np.sqrt((self.box.difference(points, point) ** 2).mean(axis=1))

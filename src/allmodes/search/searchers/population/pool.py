@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
 from allmodes.search.geometry import embed
-from allmodes.search.searchers.population.arms import POOL, ComponentStart
+from allmodes.search.searchers.population.components import POOL, ComponentStart
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts.queue import Queue
 from allmodes.storage import stored
 
-_MOST_STARTS = 3000  # considered in a round: far more than can be begun
-_BLOCK = 512  # rows of distances at a time: 12 MB
-_NEIGHBOURS_UP_TO = 5  # dimensions, as for the queue
+_MOST_STARTS = 1000  # considered in a round: far more than can be begun
 
 Array = NDArray[np.float64]
 
@@ -25,28 +23,15 @@ Array = NDArray[np.float64]
 @stored
 @dataclass
 class Pool:
-    """Points known by value, and the starts of this round.
-
-    Attributes:
-        queue: all points.
-        seen: how many points there have been, failures included.
-        radius: this round's radius of exclusion, root mean square over coordinates.
-        round: how many rounds were begun.
-        numbers: of the starts of this round in the queue, in their order, when `forgotten` points were forgotten.
-        points, spreads: (n, d) and (n,), the starts and the standard deviations of components there.
-        is_open: which of them may still be taken.
-    """
+    """Points known by value, whoever asked for them, and the starts of this round that are left."""
 
     box: Box
-    queue: Queue = field(init=False)
-    seen: int = 0
-    radius: float = 0.0
-    round: int = 0
-    numbers: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
-    forgotten: int = 0
-    points: Array = field(init=False)
-    spreads: Array = field(default_factory=lambda: np.zeros(0))
-    is_open: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    queue: Queue = field(init=False)  # all points
+    radius: float = 0.0  # of exclusion in this round, root mean square over coordinates
+    round: int = 0  # how many were begun
+    points: Array = field(init=False)  # the starts, (n, d)
+    spreads: Array = field(default_factory=lambda: np.zeros(0))  # standard deviations of components there, (n,)
+    numbers: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))  # among all points ever, (n,)
 
     def __post_init__(self) -> None:
         self.queue, self.points = Queue(self.box), np.zeros((0, self.box.d))
@@ -54,73 +39,50 @@ class Pool:
     @property
     def cycle(self) -> int:
         """Rounds until the radius is large again."""
-        return 1 + math.ceil(math.log(TUNING.last_radius / TUNING.first_radius) / math.log(TUNING.shrink))
+        return 1 + math.ceil(math.log(TUNING.first_step / TUNING.first_radius) / math.log(TUNING.shrink))
 
-    def draw(self, rng: np.random.Generator, wanted: int) -> Array:
-        """New points for the next round: up to `wanted` in all, and never too few to be worth a round."""
-        least = TUNING.round_points * self.box.d * (1 + TUNING.round_growth * self.round)
-        return rng.random((int(max(least, wanted - self.seen)), self.box.d))
-
-    def add(self, points: Array, values: Array) -> None:
-        """Points (n, d) that were evaluated, whoever asked for them."""
-        self.queue.add(points, values)
-        self.seen += len(values)
+    def draw(self, rng: np.random.Generator) -> Array:
+        """New points for the next round: ever more, for starts that are closer together."""
+        n = TUNING.round_points * self.box.d * (1 + TUNING.round_growth * self.round)
+        return rng.random((int(n), self.box.d))
 
     def begin_round(self, known: Array) -> None:
         """Shrink the radius and line up the starts that are farther than that from the known points (k, d)."""
         self.radius *= TUNING.shrink
-        if self.radius < TUNING.last_radius:
+        if self.radius < TUNING.first_step:
             self.radius = TUNING.first_radius
-        chosen = self.queue.local_bests()[:_MOST_STARTS]
-        apart = self._nearest_better(self.queue.points[chosen])
-        # In odd rounds those come first that are farthest from anything better, wherever neighbours mean something.
-        if self.round % 2 == 1 and self.box.d <= _NEIGHBOURS_UP_TO:
-            order = np.argsort(-apart, kind="stable")
-            chosen, apart = chosen[order], apart[order]
         self.round += 1
-        self.numbers, self.forgotten, self.points = chosen, self.queue.forgotten, self.queue.points[chosen]
-        self.spreads = np.minimum(TUNING.widest, TUNING.apart * apart / math.sqrt(self.box.d))
-        self.is_open = np.ones(len(chosen), np.bool_)
+        chosen = self.queue.local_bests()[:_MOST_STARTS]
+        self.numbers, self.points = chosen + self.queue.forgotten, self.queue.points[chosen]
+        apart = self._nearest_better() / math.sqrt(self.box.d)
+        self.spreads = np.minimum(TUNING.widest, TUNING.apart * apart)
         self.exclude(known)
 
     def exclude(self, known: Array) -> None:
-        """Close the starts within the radius of a known point (k, d)."""
-        places = np.flatnonzero(self.is_open)
-        if not len(known) or not len(places):
+        """Drop the starts within the radius of a known point (k, d)."""
+        if not len(known) or not len(self.points):
             return
-        limit, points = self.radius * math.sqrt(self.box.d), embed(self.box, self.points[places])
-        if len(known) > 1:
-            from scipy.spatial import KDTree  # late: importing it takes a while
+        from scipy.spatial import KDTree  # late: importing it takes a while
 
-            distance, _ = KDTree(embed(self.box, known)).query(points, distance_upper_bound=limit)
-        else:
-            difference = points - embed(self.box, known)
-            distance = np.sqrt(np.einsum("nd,nd->n", difference, difference))
-        self.is_open[places[distance < limit]] = False
+        distance, _ = KDTree(embed(self.box, known)).query(embed(self.box, self.points))
+        kept = distance >= self.radius * math.sqrt(self.box.d)
+        self.points, self.spreads, self.numbers = self.points[kept], self.spreads[kept], self.numbers[kept]
 
     def take(self) -> ComponentStart | None:
         """The next start, None when the round is over."""
-        first = int(self.is_open.argmax()) if len(self.is_open) else 0
-        if not len(self.is_open) or not self.is_open[first]:
+        if not len(self.points):
             return None
-        self.is_open[first] = False
-        number = int(self.numbers[first]) - (self.queue.forgotten - self.forgotten)
+        start = ComponentStart(self.points[0], float(self.spreads[0]), POOL)
+        number = int(self.numbers[0]) - self.queue.forgotten
         if number >= 0:
             self.queue.use(number)
-        point = self.points[first]
-        self.exclude(point[None])
-        return ComponentStart(point, float(self.spreads[first]), POOL)
+        self.exclude(start.point[None])
+        return start
 
-    def _nearest_better(self, points: Array) -> Array:
-        """Distance of each of the points (n, d), best first, to the nearest one before it."""
+    def _nearest_better(self) -> Array:
+        """Distance of each start to the nearest one before it, which is better; infinite for the best."""
         from scipy.spatial.distance import cdist
 
-        points = embed(self.box, points)
-        apart = np.full(len(points), 2 * math.sqrt(self.box.d))  # the best has none: as far as it gets
-        for begin in range(0, len(points), _BLOCK):
-            end = min(begin + _BLOCK, len(points))
-            distance = cdist(points[begin:end], points[:end])
-            rows, columns = np.ogrid[begin:end, :end]
-            distance[columns >= rows] = np.inf
-            apart[begin:end] = np.minimum(apart[begin:end], distance.min(axis=1))
-        return apart
+        points = embed(self.box, self.points)
+        is_before = np.tri(len(points), k=-1, dtype=bool)
+        return np.asarray(np.where(is_before, cdist(points, points), np.inf).min(axis=1, initial=np.inf))

@@ -7,165 +7,83 @@ valley the first point between usually shows it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.search.context import Context
-from allmodes.search.searchers.population.arms import MIX, RAY, ComponentStart
-from allmodes.search.searchers.population.components import nearest
+from allmodes.search.searchers.population.components import RAY, ComponentStart, nearest
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts import between_modes
 from allmodes.search.verify.same_mode import Relation, compare, points_between
 from allmodes.storage import stored
 
 FEWEST_MODES = 3  # of which a mix is made; before that rays and mixes have little to go by
-_LOOKS = (1, 3, 2)  # which points between a start and a mode are looked at, the likeliest to be low first
-_LONGEST_RAY = 1.0  # of the box
+_ORDER = (1, 3, 2)  # in which points between a start and a mode are evaluated, the likeliest to be low first
 
 Array = NDArray[np.float64]
 
 
 @stored
-class Ray(NamedTuple):
-    """A ray from a mode, whose last point had this value; the next is `length` away in a direction (d,)."""
+class Probe(NamedTuple):
+    """A start in the making: first the ray or mix itself, then, once there is a start, the test of what is between."""
 
-    mode: int
-    origin: Array
-    direction: Array
-    length: float
-    value: float
-    steps: int = 0
-    arm: str = RAY
-
-    @property
-    def point(self) -> Array:
-        return self.origin + self.length * self.direction
-
-
-@stored
-class Mix(NamedTuple):
-    """A point (d,) made of modes, whose value is wanted."""
-
-    point: Array
-    arm: str = MIX
-
-
-@stored
-class Valley(NamedTuple):
-    """A start, the lower value of it and of the mode nearest to it, and points between; `looks` were taken."""
-
-    start: ComponentStart
-    lower: float
-    between: Array
-    looks: int = 0
-
-    @property
-    def arm(self) -> str:
-        return self.start.arm
-
-    @property
-    def point(self) -> Array:
-        return np.asarray(self.between[_LOOKS[self.looks]])
-
-
-Probe: TypeAlias = Ray | Mix | Valley
+    arm: str  # what kind of start it will be
+    path: Array  # points (n, d) to be evaluated, the next one first
+    value: float  # at the last point of a ray; of a start the lower value of start and nearest mode
+    start: ComponentStart | None = None  # a component begins there if one of the points between is lower
 
 
 @stored
 @dataclass
 class Probes:
-    """Starts in the making.
-
-    Attributes:
-        pending: each wants the value at one point.
-        lengths: at which rays from each mode begin, and `rays`, how many there have been.
-    """
+    """Starts in the making; each of those pending wants the value at one point."""
 
     context: Context
     pending: list[Probe] = field(default_factory=list)
-    lengths: Array = field(default_factory=lambda: np.zeros(0))
-    rays: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    def __len__(self) -> int:
-        return len(self.pending)
+    def begin(self, arm: str, modes: Array) -> bool:
+        """Another ray from one of the modes (k, d), or a mix of them; False if no mix was found."""
+        path = self._ray(modes) if arm == RAY else between_modes.mix(self.context, modes, 1)
+        if len(path):
+            # The first point of a ray is no start, however good it is; a mix is one at once.
+            self.pending.append(Probe(arm, path, np.inf if arm == RAY else -np.inf))
+        return len(path) > 0
 
-    def begin(self, arm: str, counted: NDArray[np.intp]) -> bool:
-        """Another ray or mix of the modes that count; False if there is no room for it."""
-        probe = self._ray(counted) if arm == RAY else self._mix(counted)
-        if probe is not None:
-            self.pending.append(probe)
-        return probe is not None
-
-    def _ray(self, counted: NDArray[np.intp]) -> Ray | None:
-        """In a random direction from one of the modes least tried, turned back where it would leave the bounds."""
-        context = self.context
-        rng, box, archive = context.rng, context.box, context.archive
-        new = max(0, len(archive) - len(self.rays))
-        self.lengths = np.append(self.lengths, np.full(new, TUNING.first_step))
-        self.rays = np.append(self.rays, np.zeros(new, np.int64))
-        mode = int(counted[np.argmin(self.rays[counted] + rng.random(len(counted)))])
-        self.rays[mode] += 1
-        origin, length = archive.means[mode].copy(), float(self.lengths[mode])
-        direction = rng.standard_normal(box.d)
+    def _ray(self, modes: Array) -> Array:
+        """Points (n, d) in a random direction, turned back where it would leave the bounds at once."""
+        rng, box = self.context.rng, self.context.box
+        origin, direction = modes[rng.integers(len(modes))], rng.standard_normal(box.d)
         direction /= np.linalg.norm(direction)
-        first = origin + length * direction
+        first = origin + TUNING.first_step * direction
         direction[(first < box.lower_unit) | (first > box.upper_unit)] *= -1.0
-        ray = Ray(mode, origin, direction, length, float(archive.values[mode]))
-        return ray if box.inside(ray.point) else None
-
-    def _mix(self, counted: NDArray[np.intp]) -> Mix | None:
-        points = between_modes.mix(self.context, self.context.archive.means[counted], 1)
-        return Mix(points[0]) if len(points) else None
+        points = origin + np.geomspace(TUNING.first_step, 1.0, TUNING.ray_points)[:, None] * direction
+        return box.project(points[box.inside(points)])
 
     def ask(self) -> Array:
         """The points wanted, (n, d)."""
-        points = np.array([probe.point for probe in self.pending]).reshape(-1, self.context.box.d)
-        return self.context.box.project(points)
+        return np.array([probe.path[0] for probe in self.pending]).reshape(-1, self.context.box.d)
 
     def tell(self, points: Array, values: Array) -> list[ComponentStart]:
         """Values (n,) at these; starts that have proved to be apart from known hills."""
-        starts, going = [], []
-        for probe, point, value in zip(self.pending, points, values.tolist(), strict=True):
-            after = self._next(probe, point, value)
-            if isinstance(after, ComponentStart):
-                starts.append(after)
-            elif after is not None:
-                going.append(after)
-        self.pending = going
-        return starts
+        told = zip(self.pending, points, values.tolist(), strict=True)
+        after = [self._next(probe, point, value) for probe, point, value in told]
+        self.pending = [each for each in after if isinstance(each, Probe) and len(each.path)]
+        return [each for each in after if isinstance(each, ComponentStart)]
 
-    def _next(self, probe: Probe, point: Array, value: float) -> Probe | ComponentStart | None:
-        """What a probe becomes by the value at its point; None if it comes to nothing."""
-        if isinstance(probe, Valley):
-            slack = self.context.tolerances.rounding()
-            if compare(probe.lower, np.array([value]), slack) == Relation.TWO:
-                return probe.start
-            return probe._replace(looks=probe.looks + 1) if probe.looks + 1 < len(_LOOKS) else None
-        if isinstance(probe, Mix):
-            return self._test(MIX, point, value)
-        if probe.steps > 0 and value > probe.value:
-            learnt = TUNING.ray_learnt * probe.length
-            self.lengths[probe.mode] = 0.5 * (self.lengths[probe.mode] + learnt)
-            return self._test(RAY, point, value, probe.length)
-        ray = probe._replace(length=TUNING.ray_stretch * probe.length, value=value, steps=probe.steps + 1)
-        return ray if ray.length < _LONGEST_RAY and self.context.box.inside(ray.point) else None
-
-    def _test(self, arm: str, point: Array, value: float, length: float = 0.0) -> Valley | ComponentStart | None:
-        """A start is to be told from the nearest mode, unless single values between say nothing because of noise.
-
-        A ray has gone this length, which says how wide its component may be; others go by the distance to the mode.
-        """
-        context, counted = self.context, self.context.counted
-        if value == -np.inf or not len(counted):
-            return None
-        modes, distance = nearest(context, point[None], counted)
-        room = length / math.sqrt(context.box.d) or float(distance[0])
-        start = ComponentStart(point, min(TUNING.widest, TUNING.probe_spread * room), arm)
-        if context.noise > 0:
+    def _next(self, probe: Probe, point: Array, value: float) -> Probe | ComponentStart:
+        """What a probe becomes by the value at its point; one whose path has ended comes to nothing."""
+        if probe.start is not None:
+            is_valley = compare(probe.value, np.array([value]), self.context.tolerances.rounding()) == Relation.TWO
+            return probe.start if is_valley else probe._replace(path=probe.path[1:])
+        if value <= probe.value:
+            return probe._replace(path=probe.path[1:], value=value)
+        context, archive = self.context, self.context.archive
+        (mode, *_), (distance, *_) = nearest(context, point[None])
+        start = ComponentStart(point, min(TUNING.widest, TUNING.apart * float(distance)), probe.arm)
+        if context.noise > 0:  # single values between say nothing
             return start
-        mode, height = context.archive.means[modes[0]], float(context.archive.values[modes[0]])
-        return Valley(start, min(value, height), points_between(context.box, point, mode))
+        between = points_between(context.box, point, archive.means[mode])[list(_ORDER)]
+        return Probe(probe.arm, between, min(value, float(archive.values[mode])), start)
