@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import Candidate
+from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, SearchEvent
+from allmodes.search.events import Arrived, Continue, SearchEvent
 from allmodes.search.geometry import clip, is_held
 from allmodes.search.tolerances import TINY
-from allmodes.search.verify.question import Elsewhere, Higher, Launch, NoOptimum, Optimum, Question, Step
+from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, Higher, NoOptimum, Optimum, Step
 from allmodes.search.verify.surroundings import points_around, surroundings
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -24,7 +24,7 @@ _STILL_HIGHER = 0.01  # of a tie: a gain that says that the candidate was not at
 
 @stored
 @dataclass(frozen=True)
-class AroundKink(Question):
+class AroundKink(ByValues):
     """What does the function do around a candidate on a kink? `looks` counts how often that was asked."""
 
     candidate: Candidate
@@ -59,7 +59,7 @@ class AroundKink(Question):
 
 @stored
 @dataclass(frozen=True)
-class Nudge(Question):
+class Nudge(ByValues):
     """Is the peak of the parabola along a ridge a little higher?"""
 
     candidate: Candidate
@@ -77,12 +77,12 @@ class Nudge(Question):
             return AroundKink(candidate, self.looks + 1)
         d = context.box.d
         sides = np.linalg.qr(context.rng.standard_normal((d, d)))[0]
-        return ComesBack(candidate, sides, self.looks).launch(context)
+        return ComesBack(candidate, sides, self.looks)
 
 
 @stored
 @dataclass(frozen=True)
-class ComesBack(Question):
+class ComesBack(BySearch):
     """Do searches that are put aside, in directions at right angles, come back?
 
     Attributes:
@@ -102,19 +102,16 @@ class ComesBack(Question):
         """How far aside."""
         return context.tolerances.close * (TUNING.back if self.is_nearer else 1.0)
 
-    def launch(self, context: Context) -> Launch:
-        """A search from the next side; from the opposite one where a bound is in the way."""
+    def search(self, context: Context, origin: Origin) -> Continue:
+        """From the next side; from the opposite one where a bound is in the way."""
         box, candidate, distance = context.box, self.candidate, self.distance(context)
         aside = distance * self.sides[self.returns]
         moved = candidate.point + aside
         is_outside = (moved < box.lower_unit) | (moved > box.upper_unit)
         start = clip(box, candidate.point + np.where(is_outside, -aside, aside))
-        return Launch(
-            self, start, context.tolerances.near, True, candidate.point, candidate.value, TUNING.back * distance
+        return Continue(
+            origin, start, context.tolerances.near, True, candidate.point, candidate.value, TUNING.back * distance
         )  # fmt: skip
-
-    def answer(self, context: Context, points: Array, values: Array) -> Step:
-        raise TypeError("whether a search comes back is seen by searches, not by values.")
 
     def ended(self, context: Context, event: SearchEvent) -> Step:
         if not isinstance(event, Arrived):
@@ -129,15 +126,14 @@ class ComesBack(Question):
         if self.looks >= TUNING.most_restarts and not is_back:
             return NoOptimum("searches from beside it end elsewhere")
         if not is_back and (not is_level or not self.is_nearer):  # stuck, or perhaps at another peak of this height
-            again = replace(self, looks=self.looks + 1, returns=0, is_nearer=self.is_nearer or is_level)
-            return again.launch(context)
+            return replace(self, looks=self.looks + 1, returns=0, is_nearer=self.is_nearer or is_level)
         if gain > 0.0:
             candidate = replace(candidate, point=there.point, value=there.value, gradient=there.gradient)
         if gain > _STILL_HIGHER * tie and self.looks < TUNING.most_restarts:  # it was not quite there
             return AroundKink(candidate, self.looks + 1)
         returns = self.returns + 1
         if is_back and returns < min(TUNING.returns, context.box.d):
-            return replace(self, candidate=candidate, returns=returns).launch(context)
+            return replace(self, candidate=candidate, returns=returns)
         if not is_back:
             return Optimum(candidate, "flat", is_level=True)
         is_at_bound = is_held(context.box, candidate.point, candidate.gradient).any()

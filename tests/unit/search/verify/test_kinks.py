@@ -9,7 +9,7 @@ from judging import candidate_at, climb, make_context
 from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.events import Arrived, Stuck
 from allmodes.search.verify.kinks import AroundKink, ComesBack, Nudge
-from allmodes.search.verify.question import Elsewhere, Higher, Launch, NoOptimum, Optimum, Question
+from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, Higher, NoOptimum, Optimum
 from allmodes.search.verify.tuning import TUNING
 
 ORIGIN = Origin(LOCAL, RETURN, 0, question=0)
@@ -38,9 +38,9 @@ def judged(f, point=MIDDLE, context=None):
     """The last word, with the candidates that searches from beside have come to."""
     context = make_context(len(point), order=1) if context is None else context
     step = AroundKink(kinked(f, point))
-    while isinstance(step, (Question, Launch)):
-        if isinstance(step, Launch):
-            step = step.question.ended(context, Arrived(climb(context, f, step, ORIGIN)))
+    while isinstance(step, ByValues | BySearch):
+        if isinstance(step, BySearch):
+            step = step.ended(context, Arrived(climb(context, f, step.search(context, ORIGIN), ORIGIN)))
         else:
             points = step.points(context)
             step = step.answer(context, points, np.array([f(each) for each in points]))
@@ -121,12 +121,12 @@ def test_searches_are_put_aside_at_right_angles_inside_the_box():
     context = make_context(2, order=1)
     context_close = context.tolerances.close
     question = ComesBack(kinked(cone, np.array([1.0, 0.5])), np.eye(2), 0)
-    launch = question.launch(context)
-    assert context.box.inside(launch.point)
-    np.testing.assert_allclose(launch.point, [1.0 - context_close, 0.5])
-    assert launch.is_kinked
-    np.testing.assert_array_equal(launch.goal, [1.0, 0.5])
-    assert 0.0 < launch.goal_reach < context_close
+    search = question.search(context, ORIGIN)
+    assert context.box.inside(search.point)
+    np.testing.assert_allclose(search.point, [1.0 - context_close, 0.5])
+    assert search.is_kinked
+    np.testing.assert_array_equal(search.goal, [1.0, 0.5])
+    assert 0.0 < search.goal_reach < context_close
 
 
 def test_a_search_from_beside_that_arrives_higher_is_taken_in_its_place():
@@ -144,20 +144,19 @@ def test_a_search_from_beside_that_gets_stuck_is_no_proof():
 
 def test_searches_that_end_lower_elsewhere_are_tried_again_for_a_while():
     context = make_context(2, order=1)
-    step, launches = ComesBack(kinked(cone), np.eye(2), 0).launch(context), 0
-    while isinstance(step, Launch):
-        launches += 1
-        step = step.question.ended(context, Arrived(kinked(cone, np.array([0.6, 0.6]))))
+    step, searches = ComesBack(kinked(cone), np.eye(2), 0), 0
+    while isinstance(step, ComesBack):
+        searches += 1
+        step = step.ended(context, Arrived(kinked(cone, np.array([0.6, 0.6]))))
     assert isinstance(step, NoOptimum)
-    assert launches == TUNING.most_restarts + 1
+    assert searches == TUNING.most_restarts + 1
 
 
 def test_coming_back_counts_for_each_side_and_keeps_the_better_point():
     context = make_context(2, order=1)
     off = np.array([0.5, 0.5 + 1e-11])
-    step = ComesBack(kinked(cone, off), np.eye(2), 0).launch(context)
-    step = step.question.ended(context, Arrived(kinked(cone)))
-    assert isinstance(step, Launch)
-    assert step.question.returns == 1
-    np.testing.assert_array_equal(step.question.candidate.point, MIDDLE)
-    assert isinstance(step.question.ended(context, Arrived(kinked(cone))), Optimum)
+    step = ComesBack(kinked(cone, off), np.eye(2), 0).ended(context, Arrived(kinked(cone)))
+    assert isinstance(step, ComesBack)
+    assert step.returns == 1
+    np.testing.assert_array_equal(step.candidate.point, MIDDLE)
+    assert isinstance(step.ended(context, Arrived(kinked(cone))), Optimum)

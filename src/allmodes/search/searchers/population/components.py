@@ -15,7 +15,7 @@ from allmodes.search.searchers.population.arms import ARMS, HOP, POOL, REHEAT, C
 from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
-from allmodes.search.verify.same_mode import Relation, compare, points_between
+from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
 _LOOKS = (0, 2, 4)  # which of the points between: components are looked at again and again
@@ -156,7 +156,7 @@ class Components:
         archive, rivals = self.context.archive, self.labels.rival[tested]
         self.labels.rival[tested] = -1
         lower = np.minimum(self.evolution.state.best_value[tested], archive.values[rivals])
-        is_one = compare(lower, values, self.context.tolerances.rounding()) == Relation.ONE
+        is_one = is_one_hill(lower, values, self.context.tolerances.rounding())
         self._recognise(tested[is_one], rivals[is_one], events, ends)
 
     def _stop(self, moved: Indices, counted: Indices, radius: float, events: list[Event], ends: list[End]) -> Indices:

@@ -19,7 +19,7 @@ from allmodes.search.searchers.population.arms import MIX, RAY, ComponentStart
 from allmodes.search.searchers.population.components import nearest
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts import between_modes
-from allmodes.search.verify.same_mode import Relation, compare, points_between
+from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
 FEWEST_MODES = 3  # of which a mix is made; before that rays and mixes have little to go by
@@ -142,7 +142,7 @@ class Probes:
         """What a probe becomes by the value at its point; None if it comes to nothing."""
         if isinstance(probe, Valley):
             slack = self.context.tolerances.rounding()
-            if compare(probe.lower, np.array([value]), slack) == Relation.TWO:
+            if not is_one_hill(probe.lower, np.array([value]), slack):
                 return probe.start
             return probe._replace(looks=probe.looks + 1) if probe.looks + 1 < len(_LOOKS) else None
         if isinstance(probe, Mix):
