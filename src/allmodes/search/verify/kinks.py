@@ -13,22 +13,26 @@ from allmodes.search.events import Arrived, Continue, SearchEvent
 from allmodes.search.geometry import clip, is_held
 from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, Higher, NoOptimum, Optimum, Step
-from allmodes.search.verify.surroundings import points_around, surroundings
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_SIDES, _DISTANCES = np.array([1.0, -1.0]), np.array([1.0, 0.25])
+_SMOOTH = 8.0  # fall over the one at the nearer distance: 4 on a cone, 16 on a parabola
 _STILL_HIGHER = 0.01  # of a tie: a gain that says that the candidate was not at the peak before
 
 
 @stored
 @dataclass(frozen=True)
 class AroundKink(ByValues):
-    """What does the function do around a candidate on a kink? `looks` counts how often that was asked."""
+    """What does the function do on both sides of a candidate on a kink, along and across the ridge?
+
+    `asked` counts the questions about this candidate.
+    """
 
     candidate: Candidate
-    looks: int = 0
+    asked: int = 0
 
     def _axes(self) -> Array:
         """Directions (d, d), from those across the kink to those in which a search can move freely."""
@@ -36,48 +40,24 @@ class AroundKink(ByValues):
         return np.asarray(np.linalg.eigh(self.candidate.factor)[1].T)
 
     def points(self, context: Context) -> Array:
-        return points_around(context.box, self.candidate.point, self._axes(), context.tolerances.near)
+        steps = context.tolerances.near * _DISTANCES[:, None, None, None] * _SIDES[:, None, None] * self._axes()
+        return clip(context.box, self.candidate.point + steps.reshape(-1, context.box.d))
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
-        candidate, tolerances = self.candidate, context.tolerances
-        rounding, near = tolerances.rounding(), tolerances.near
-        best = int(values.argmax())
-        if values[best] > candidate.value + rounding:
+        candidate, near, best = self.candidate, context.tolerances.near, int(values.argmax())
+        if values[best] > candidate.value + context.tolerances.rounding():
             return Higher(points[best], near, is_kinked=True)
-        height = max(candidate.value - context.level, 1e-3 * context.scale, TINY)
-        seen = surroundings(candidate.point, candidate.value, self._axes(), near, points, values, height, rounding)
-        if seen.is_cusp:
-            return NoOptimum("the function is steeper the nearer: nothing tells the peak from its ridge")
-        if seen.is_smooth:
+        falls = (candidate.value - values).reshape(2, 2, -1).max(axis=1)  # (distance, axis); a bound may cut off a side
+        far, close = np.where(np.isfinite(falls), falls, 0.0)
+        is_smooth = far >= _SMOOTH * close
+        if is_smooth.all():
             return Higher(candidate.point, near)
-        if seen.rise is not None:  # a saddle along the ridge
-            return Higher(clip(context.box, candidate.point + tolerances.close * seen.rise), near, is_kinked=True)
-        return Nudge(
-            replace(candidate, hessian=seen.hessian), clip(context.box, candidate.point + seen.peak), self.looks
-        )
-
-
-@stored
-@dataclass(frozen=True)
-class Nudge(ByValues):
-    """Is the peak of the parabola along a ridge a little higher?"""
-
-    candidate: Candidate
-    peak: Array
-    looks: int
-
-    def points(self, context: Context) -> Array:
-        return self.peak[None]
-
-    def answer(self, context: Context, points: Array, values: Array) -> Step:
-        candidate, gain = self.candidate, float(values[0]) - self.candidate.value
-        if gain > 0.0:
-            candidate = replace(candidate, point=points[0], value=float(values[0]))
-        if gain > _STILL_HIGHER * context.tolerances.tie and self.looks < TUNING.most_restarts:
-            return AroundKink(candidate, self.looks + 1)
-        d = context.box.d
-        sides = np.linalg.qr(context.rng.standard_normal((d, d)))[0]
-        return ComesBack(candidate, sides, self.looks)
+        # a kink is as curved as the parabola that falls by its whole height where the kink does
+        height = max(candidate.value - context.level, 1e-3 * context.scale, TINY)
+        curvatures = np.where(is_smooth, 2.0, 2.0 * far / height) * far / near**2
+        axes, d = self._axes(), context.box.d
+        measured = replace(candidate, hessian=-(axes.T * np.maximum(curvatures, TINY)) @ axes)
+        return ComesBack(measured, np.linalg.qr(context.rng.standard_normal((d, d)))[0], self.asked)
 
 
 @stored
@@ -87,14 +67,14 @@ class ComesBack(BySearch):
 
     Attributes:
         sides: (d, d), the directions, one after the other.
-        looks: how often anything was asked of this candidate.
+        asked: how often anything was asked of this candidate.
         returns: how often a search came back.
         is_nearer: whether searches are put less far aside, because one ended elsewhere at the same height.
     """
 
     candidate: Candidate
     sides: Array
-    looks: int
+    asked: int
     returns: int = 0
     is_nearer: bool = False
 
@@ -123,14 +103,14 @@ class ComesBack(BySearch):
         is_back = apart <= (0.5 if is_level else TUNING.back) * self.distance(context)
         if not is_back and gain > tie:
             return Elsewhere(there)
-        if self.looks >= TUNING.most_restarts and not is_back:
+        if self.asked >= TUNING.most_restarts and not is_back:
             return NoOptimum("searches from beside it end elsewhere")
         if not is_back and (not is_level or not self.is_nearer):  # stuck, or perhaps at another peak of this height
-            return replace(self, looks=self.looks + 1, returns=0, is_nearer=self.is_nearer or is_level)
+            return replace(self, asked=self.asked + 1, returns=0, is_nearer=self.is_nearer or is_level)
         if gain > 0.0:
             candidate = replace(candidate, point=there.point, value=there.value, gradient=there.gradient)
-        if gain > _STILL_HIGHER * tie and self.looks < TUNING.most_restarts:  # it was not quite there
-            return AroundKink(candidate, self.looks + 1)
+        if gain > _STILL_HIGHER * tie and self.asked < TUNING.most_restarts:  # it was not quite there
+            return AroundKink(candidate, self.asked + 1)
         returns = self.returns + 1
         if is_back and returns < min(TUNING.returns, context.box.d):
             return replace(self, candidate=candidate, returns=returns)

@@ -8,7 +8,7 @@ from judging import candidate_at, climb, make_context
 
 from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.events import Arrived, Stuck
-from allmodes.search.verify.kinks import AroundKink, ComesBack, Nudge
+from allmodes.search.verify.kinks import AroundKink, ComesBack
 from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, Higher, NoOptimum, Optimum
 from allmodes.search.verify.tuning import TUNING
 
@@ -63,29 +63,23 @@ def test_where_the_function_is_smooth_after_all_the_search_goes_on_as_a_smooth_o
     assert not step.is_kinked
 
 
-def test_a_saddle_along_a_ridge_is_left_along_it():
-    step = first_step(lambda x: -2.0 * abs(x[0] - 0.5) + (x[1] - 0.5) ** 2 - 1e4 * (x[1] - 0.5) ** 4)
-    assert isinstance(step, Higher)
-    np.testing.assert_allclose(np.abs(step.point - 0.5) > 1e-3, [False, True])
-
-
-def test_a_cusp_is_no_optimum():
-    step = first_step(lambda x: -float(np.sqrt(np.abs(x - 0.5)).sum()))
-    assert isinstance(step, NoOptimum)
-    assert "steeper the nearer" in step.reason
-
-
-def test_a_kink_is_nudged_to_the_peak_of_its_ridge():
-    def ridge(x):
-        return -2.0 * abs(x[0] - 0.5) - 10.0 * (x[1] - 0.5 - 1e-4) ** 2
-
+def test_a_kink_is_as_curved_as_a_parabola_that_is_as_wide_as_it_is():
+    """Both fall by the height, here 1 over the level of the function, at the same distance; along a ridge as it is."""
     context = make_context(2, order=1)
-    step = first_step(ridge, context=context)
-    assert isinstance(step, Nudge)
-    np.testing.assert_allclose(step.peak, [0.5, 0.5 + 1e-4], atol=1e-6)
-    step = step.answer(context, step.peak[None], np.array([ridge(step.peak)]))
-    assert isinstance(step, AroundKink)  # it was not there before: once more
-    assert step.looks == 1
+    context.observe_level(np.linspace(-3.0, 0.0, 101))
+    step = first_step(lambda x: 1.0 + context.level - 4.0 * abs(x[0] - 0.5) - 3.0 * (x[1] - 0.5) ** 2, context=context)
+    assert isinstance(step, ComesBack)
+    np.testing.assert_allclose(step.candidate.hessian, [[-2.0 * 4.0**2, 0.0], [0.0, -6.0]], rtol=1e-3, atol=1e-6)
+
+
+def test_failures_beside_it_give_no_curvature_that_is_not_finite():
+    context, question = make_context(2, order=1), AroundKink(kinked(cone))
+    points = question.points(context)
+    values = np.array([cone(each) for each in points])
+    values[3] = -np.inf
+    step = question.answer(context, points, values)
+    assert isinstance(step, ComesBack)
+    assert np.isfinite(step.candidate.hessian).all()
 
 
 # ---- searches that come back
@@ -115,6 +109,13 @@ def test_a_level_ridge_is_flat():
     step = judged(lambda x: -abs(x[0] - 0.5))
     assert isinstance(step, Optimum)
     assert (step.kind, step.is_level) == ("flat", True)
+
+
+def test_a_saddle_along_a_ridge_is_left():
+    step = judged(lambda x: -2.0 * abs(x[0] - 0.5) + (x[1] - 0.5) ** 2 - 1e3 * (x[1] - 0.5) ** 4)
+    assert isinstance(step, (Higher, Elsewhere))
+    point = step.point if isinstance(step, Higher) else step.candidate.point
+    np.testing.assert_allclose(np.abs(point - 0.5) > 1e-4, [False, True])
 
 
 def test_searches_are_put_aside_at_right_angles_inside_the_box():

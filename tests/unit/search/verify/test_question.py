@@ -10,7 +10,7 @@ from allmodes.search.archive import Frozen
 from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.verify.comparison import Between, LevelPath
 from allmodes.search.verify.components import AroundComponent
-from allmodes.search.verify.kinks import AroundKink, ComesBack, Nudge
+from allmodes.search.verify.kinks import AroundKink, ComesBack
 from allmodes.search.verify.question import BySearch, ByValues, Optimum
 from allmodes.search.verify.stationarity import FarGround, LeastCurvature, LevelGround
 from allmodes.storage import pack, unpack
@@ -28,7 +28,7 @@ QUESTIONS = [
     AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
     ComesBack(CANDIDATE, np.eye(2), 0),
     FarGround(GROOVE), LeastCurvature(GROOVE, "flat"), LevelGround(GROOVE),
-    LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])), Nudge(CANDIDATE, MIDDLE, 0),
+    LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
 ]  # fmt: skip
 BY_VALUES = [question for question in QUESTIONS if isinstance(question, ByValues)]
 ORIGIN = Origin(LOCAL, RETURN, 0, question=0)
