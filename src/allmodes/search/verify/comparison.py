@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, SearchEvent
+from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
 from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import BySearch, ByValues, Different, Optimum, Same, Step
@@ -47,16 +47,16 @@ class LevelSets:
             self.nodes.append(point.copy())
             self.owners.append(mode)
 
-    def rivals(self, context: Context, optimum: Optimum, tried: tuple[int, ...]) -> list[int]:
-        """Level modes of the height of an optimum, nearest first by its model; from populations any mode is one."""
-        archive, candidate = context.archive, optimum.candidate
+    def rivals(self, context: Context, candidate: Candidate) -> list[int]:
+        """The few level modes of its height that are nearest by its model; to a component any mode is one."""
+        archive = context.archive
         is_level = np.array([record.kind == "flat" for record in archive.records], dtype=bool)
         is_level[self.owners] = True
         if candidate.source == "component":
             is_level[:] = True
         is_level &= np.abs(archive.values - candidate.value) <= context.tolerances.tie
-        others = [j for j in np.flatnonzero(is_level).tolist() if j not in tried]
-        return sorted(others, key=lambda j: self.end_of(context, j, candidate)[1])
+        others = np.flatnonzero(is_level).tolist()
+        return sorted(others, key=lambda j: self.end_of(context, j, candidate)[1])[: TUNING.level_rivals]
 
     def end_of(self, context: Context, mode: int, candidate: Candidate) -> tuple[Array, float]:
         """The point of a mode to which the candidate's model falls least, and this fall."""
@@ -88,7 +88,8 @@ class Between(ByValues):
             return Same(self.optimum, self.mode)
         is_tie = abs(candidate.value - height) <= context.tolerances.tie
         if self.optimum.is_level and is_tie and context.box.d > 1:
-            return LevelPath(self.optimum, self.mode, np.stack([candidate.point + line, candidate.point]))
+            nodes = np.stack([candidate.point + line, candidate.point])
+            return LevelPath(self.optimum, self.mode, nodes, is_kinked=candidate.is_kinked)
         return Different(self.optimum, self.mode)
 
     def _slack(self, context: Context, line: Array) -> float:
@@ -112,6 +113,7 @@ class LevelPath(BySearch):
         proven: for each piece between two nodes whether it is so short and straight that no search is needed there.
         searches: made from between.
         side: how many searches from the present piece were in vain: the next one begins beside its middle.
+        is_kinked: whether searches take the function to be kinked: since the optimum is, or since one got stuck.
     """
 
     optimum: Optimum
@@ -120,6 +122,7 @@ class LevelPath(BySearch):
     proven: tuple[bool, ...] = (False,)
     searches: int = 0
     side: int = 0
+    is_kinked: bool = False
 
     @property
     def piece(self) -> int:
@@ -141,9 +144,11 @@ class LevelPath(BySearch):
         aside /= max(float(lengths(aside)), TINY)
         point = clip(context.box, 0.5 * (start + end) + _BESIDE[self.side] * length * aside)
         radius = 0.5 * min(_short(context), length)
-        return Continue(origin, point, radius, self.optimum.candidate.is_kinked, along=along)
+        return Continue(origin, point, radius, self.is_kinked, along=along)
 
     def ended(self, context: Context, event: SearchEvent) -> Step:
+        if isinstance(event, Stuck) and not self.is_kinked:
+            return replace(self, is_kinked=True)
         node = self._node(context, event)
         if node is None:
             if self.side + 1 < len(_BESIDE):

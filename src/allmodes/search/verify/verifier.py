@@ -183,10 +183,9 @@ class Verifier:
             return Same(optimum, mode)
         if mode not in case.tried and apart < (np.inf if candidate.source == "component" else context.tolerances.close):
             return Between(optimum, mode, context.archive.means[mode].copy())
-        if optimum.is_level and len(case.tried) < TUNING.level_rivals + (mode in case.tried):
-            rivals = self.level_sets.rivals(context, optimum, case.tried)
-            if rivals:
-                return Between(optimum, rivals[0], self.level_sets.end_of(context, rivals[0], candidate)[0])
+        for rival in self.level_sets.rivals(context, candidate) if optimum.is_level else []:
+            if rival not in case.tried:
+                return Between(optimum, rival, self.level_sets.end_of(context, rival, candidate)[0])
         return optimum
 
     def _closest(self, candidate: Candidate) -> tuple[int, float]:

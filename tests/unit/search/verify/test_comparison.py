@@ -201,12 +201,14 @@ def test_after_a_search_that_ends_nowhere_others_begin_beside():
     add_mode(context, on_ring(0.0), 0.0)
     candidate = candidate_at(ring, on_ring(np.pi))
     step = LevelPath(Optimum(candidate, "flat", True), 0, np.stack([on_ring(0.0), candidate.point]))
-    starts = []
+    searches = []
     while isinstance(step, LevelPath):
-        starts.append(step.search(context, ORIGIN).point)
-        step = step.ended(context, Stuck(ORIGIN, starts[-1], -1.0))
+        searches.append(step.search(context, ORIGIN))
+        step = step.ended(context, Stuck(ORIGIN, searches[-1].point, -1.0))
     assert isinstance(step, Different)
-    np.testing.assert_allclose(starts, [[0.5, 0.5], [0.5, 0.8], [0.5, 0.2]])
+    points = [search.point for search in searches]
+    np.testing.assert_allclose(points, [[0.5, 0.5], [0.5, 0.5], [0.5, 0.8], [0.5, 0.2]])
+    assert [search.is_kinked for search in searches] == [False, True, True, True]  # the first may have met a kink
 
 
 def test_a_search_that_lands_on_one_end_says_nothing():
@@ -240,17 +242,16 @@ def test_rivals_are_level_modes_of_the_same_height_nearest_by_the_model():
     add_mode(context, [0.5, 0.6], value=0.5)
     add_mode(context, [0.5, 0.7], kind="optimum")
     optimum = Optimum(candidate_at(lambda x: -((x[0] - 0.5) ** 2), [0.5, 0.2]), "flat", True)
-    assert sets.rivals(context, optimum, ()) == [along, across]
-    assert sets.rivals(context, optimum, (along,)) == [across]
+    assert sets.rivals(context, optimum.candidate) == [along, across]
 
 
 def test_a_mode_that_has_grown_a_level_part_is_a_rival_too():
     context, sets = make_context(2), LevelSets()
     strict = add_mode(context, [0.5, 0.7], kind="optimum")
     optimum = Optimum(candidate_at(lambda x: -((x[0] - 0.5) ** 2), [0.5, 0.2]), "flat", True)
-    assert sets.rivals(context, optimum, ()) == []
+    assert sets.rivals(context, optimum.candidate) == []
     sets.add(np.array([[0.5, 0.6]]), strict)
-    assert sets.rivals(context, optimum, ()) == [strict]
+    assert sets.rivals(context, optimum.candidate) == [strict]
 
 
 def test_what_is_remembered_of_level_modes_is_bounded():
