@@ -20,19 +20,14 @@ Array = NDArray[np.float64]
 
 _SIDES, _DISTANCES = np.array([1.0, -1.0]), np.array([1.0, 0.25])
 _SMOOTH = 8.0  # fall over the one at the nearer distance: 4 on a cone, 16 on a parabola
-_STILL_HIGHER = 0.01  # of a tie: a gain that says that the candidate was not at the peak before
 
 
 @stored
 @dataclass(frozen=True)
 class AroundKink(ByValues):
-    """What does the function do on both sides of a candidate on a kink, along and across the ridge?
-
-    `asked` counts the questions about this candidate.
-    """
+    """What does the function do on both sides of a candidate on a kink, along and across the ridge?"""
 
     candidate: Candidate
-    asked: int = 0
 
     def _axes(self) -> Array:
         """Directions (d, d), from those across the kink to those in which a search can move freely."""
@@ -57,7 +52,7 @@ class AroundKink(ByValues):
         curvatures = np.where(is_smooth, 2.0, 2.0 * far / height) * far / near**2
         axes, d = self._axes(), context.box.d
         measured = replace(candidate, hessian=-(axes.T * np.maximum(curvatures, TINY)) @ axes)
-        return ComesBack(measured, np.linalg.qr(context.rng.standard_normal((d, d)))[0], self.asked)
+        return ComesBack(measured, np.linalg.qr(context.rng.standard_normal((d, d)))[0])
 
 
 @stored
@@ -67,15 +62,15 @@ class ComesBack(BySearch):
 
     Attributes:
         sides: (d, d), the directions, one after the other.
-        asked: how often anything was asked of this candidate.
         returns: how often a search came back.
+        tries: how often that was begun anew.
         is_nearer: whether searches are put less far aside, because one ended elsewhere at the same height.
     """
 
     candidate: Candidate
     sides: Array
-    asked: int
     returns: int = 0
+    tries: int = 0
     is_nearer: bool = False
 
     def distance(self, context: Context) -> float:
@@ -103,18 +98,15 @@ class ComesBack(BySearch):
         is_back = apart <= (0.5 if is_level else TUNING.back) * self.distance(context)
         if not is_back and gain > tie:
             return Elsewhere(there)
-        if self.asked >= TUNING.most_restarts and not is_back:
+        if self.tries >= TUNING.most_restarts and not is_back:
             return NoOptimum("searches from beside it end elsewhere")
         if not is_back and (not is_level or not self.is_nearer):  # stuck, or perhaps at another peak of this height
-            return replace(self, asked=self.asked + 1, returns=0, is_nearer=self.is_nearer or is_level)
+            return replace(self, tries=self.tries + 1, returns=0, is_nearer=self.is_nearer or is_level)
         if gain > 0.0:
             candidate = replace(candidate, point=there.point, value=there.value, gradient=there.gradient)
-        if gain > _STILL_HIGHER * tie and self.asked < TUNING.most_restarts:  # it was not quite there
-            return AroundKink(candidate, self.asked + 1)
-        returns = self.returns + 1
-        if is_back and returns < min(TUNING.returns, context.box.d):
-            return replace(self, candidate=candidate, returns=returns)
         if not is_back:
             return Optimum(candidate, "flat", is_level=True)
+        if self.returns + 1 < min(TUNING.returns, context.box.d):
+            return replace(self, candidate=candidate, returns=self.returns + 1)
         is_at_bound = is_held(context.box, candidate.point, candidate.gradient).any()
         return Optimum(candidate, "boundary" if is_at_bound else "optimum")

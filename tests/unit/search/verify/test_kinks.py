@@ -121,7 +121,7 @@ def test_a_saddle_along_a_ridge_is_left():
 def test_searches_are_put_aside_at_right_angles_inside_the_box():
     context = make_context(2, order=1)
     context_close = context.tolerances.close
-    question = ComesBack(kinked(cone, np.array([1.0, 0.5])), np.eye(2), 0)
+    question = ComesBack(kinked(cone, np.array([1.0, 0.5])), np.eye(2))
     search = question.search(context, ORIGIN)
     assert context.box.inside(search.point)
     np.testing.assert_allclose(search.point, [1.0 - context_close, 0.5])
@@ -132,20 +132,20 @@ def test_searches_are_put_aside_at_right_angles_inside_the_box():
 
 def test_a_search_from_beside_that_arrives_higher_is_taken_in_its_place():
     context = make_context(2, order=1)
-    question = ComesBack(kinked(cone, np.array([0.3, 0.5])), np.eye(2), 0)
+    question = ComesBack(kinked(cone, np.array([0.3, 0.5])), np.eye(2))
     step = question.ended(context, Arrived(kinked(cone)))
     assert isinstance(step, Elsewhere)
     np.testing.assert_array_equal(step.candidate.point, MIDDLE)
 
 
 def test_a_search_from_beside_that_gets_stuck_is_no_proof():
-    question = ComesBack(kinked(cone), np.eye(2), 0)
+    question = ComesBack(kinked(cone), np.eye(2))
     assert isinstance(question.ended(make_context(2), Stuck(ORIGIN, MIDDLE, -1.0)), NoOptimum)
 
 
 def test_searches_that_end_lower_elsewhere_are_tried_again_for_a_while():
     context = make_context(2, order=1)
-    step, searches = ComesBack(kinked(cone), np.eye(2), 0), 0
+    step, searches = ComesBack(kinked(cone), np.eye(2)), 0
     while isinstance(step, ComesBack):
         searches += 1
         step = step.ended(context, Arrived(kinked(cone, np.array([0.6, 0.6]))))
@@ -156,7 +156,7 @@ def test_searches_that_end_lower_elsewhere_are_tried_again_for_a_while():
 def test_coming_back_counts_for_each_side_and_keeps_the_better_point():
     context = make_context(2, order=1)
     off = np.array([0.5, 0.5 + 1e-11])
-    step = ComesBack(kinked(cone, off), np.eye(2), 0).ended(context, Arrived(kinked(cone)))
+    step = ComesBack(kinked(cone, off), np.eye(2)).ended(context, Arrived(kinked(cone)))
     assert isinstance(step, ComesBack)
     assert step.returns == 1
     np.testing.assert_array_equal(step.candidate.point, MIDDLE)

@@ -26,7 +26,7 @@ GROOVE = candidate_at(lambda x: -float((x[0] - 0.5) ** 2), MIDDLE)
 OPTIMUM = Optimum(CANDIDATE, "flat", True)
 QUESTIONS = [
     AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
-    ComesBack(CANDIDATE, np.eye(2), 0),
+    ComesBack(CANDIDATE, np.eye(2)),
     FarGround(GROOVE), LeastCurvature(GROOVE, "flat"), LevelGround(GROOVE),
     LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
 ]  # fmt: skip
