@@ -19,7 +19,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SIDES, _DISTANCES = np.array([1.0, -1.0]), np.array([1.0, 0.25])
-_SMOOTH = 8.0  # fall over the one at the nearer distance: 4 on a cone, 16 on a parabola
+_CUSP, _SMOOTH = 3.0, 8.0  # fall over the one at the nearer distance: 2 for a root, 4 on a cone, 16 on a parabola
 
 
 @stored
@@ -34,17 +34,24 @@ class AroundKink(ByValues):
         assert self.candidate.factor is not None
         return np.asarray(np.linalg.eigh(self.candidate.factor)[1].T)
 
-    def points(self, context: Context) -> Array:
+    def _around(self, context: Context) -> Array:
+        """Points (4 d, d) by distance, side and axis, also beyond the bounds."""
         steps = context.tolerances.near * _DISTANCES[:, None, None, None] * _SIDES[:, None, None] * self._axes()
-        return clip(context.box, self.candidate.point + steps.reshape(-1, context.box.d))
+        return self.candidate.point + steps.reshape(-1, context.box.d)
+
+    def points(self, context: Context) -> Array:
+        return clip(context.box, self._around(context))
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         candidate, near, best = self.candidate, context.tolerances.near, int(values.argmax())
         if values[best] > candidate.value + context.tolerances.rounding():
             return Higher(points[best], near, is_kinked=True)
-        falls = (candidate.value - values).reshape(2, 2, -1).max(axis=1)  # (distance, axis); a bound may cut off a side
-        far, close = np.where(np.isfinite(falls), falls, 0.0)
-        is_smooth = far >= _SMOOTH * close
+        is_seen = np.isfinite(values) & (points == self._around(context)).all(axis=1)  # a bound cuts off the others
+        far, close = np.where(is_seen, candidate.value - values, 0.0).reshape(2, 2, -1).max(axis=1)
+        is_known = is_seen.reshape(2, 2, -1).any(axis=1).all(axis=0)  # at both distances
+        if (is_known & (far < _CUSP * close) & (close > context.tolerances.rounding())).any():
+            return NoOptimum("the function is steeper the nearer: nothing tells the peak from its ridge")
+        is_smooth = is_known & (far >= _SMOOTH * close)
         if is_smooth.all():
             return Higher(candidate.point, near)
         # a kink is as curved as the parabola that falls by its whole height where the kink does

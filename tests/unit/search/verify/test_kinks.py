@@ -63,6 +63,12 @@ def test_where_the_function_is_smooth_after_all_the_search_goes_on_as_a_smooth_o
     assert not step.is_kinked
 
 
+def test_a_cusp_is_no_optimum():
+    step = first_step(lambda x: -float(np.sqrt(np.abs(x - 0.5)).sum()))
+    assert isinstance(step, NoOptimum)
+    assert "steeper the nearer" in step.reason
+
+
 def test_a_kink_is_as_curved_as_a_parabola_that_is_as_wide_as_it_is():
     """Both fall by the height, here 1 over the level of the function, at the same distance; along a ridge as it is."""
     context = make_context(2, order=1)
