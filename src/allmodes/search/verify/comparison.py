@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import Candidate
+from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, SearchEvent
+from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
 from allmodes.search.tolerances import TINY
-from allmodes.search.verify.question import Different, Launch, Optimum, Question, Same, Step
-from allmodes.search.verify.same_mode import Relation, compare, points_between
+from allmodes.search.verify.question import BySearch, ByValues, Different, Optimum, Same, Step
+from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -47,65 +47,56 @@ class LevelSets:
             self.nodes.append(point.copy())
             self.owners.append(mode)
 
-    def rivals(self, context: Context, optimum: Optimum, tried: tuple[int, ...]) -> list[int]:
-        """Level modes of the height of an optimum, nearest first by its model; from populations any mode is one."""
-        archive, candidate = context.archive, optimum.candidate
+    def rivals(self, context: Context, candidate: Candidate) -> list[int]:
+        """The few level modes of its height that are nearest by its model; to a component any mode is one."""
+        archive = context.archive
         is_level = np.array([record.kind == "flat" for record in archive.records], dtype=bool)
         is_level[self.owners] = True
         if candidate.source == "component":
             is_level[:] = True
         is_level &= np.abs(archive.values - candidate.value) <= context.tolerances.tie
-        others = [j for j in np.flatnonzero(is_level).tolist() if j not in tried]
-        return sorted(others, key=lambda j: self.end_of(context, j, candidate)[1])
+        others = np.flatnonzero(is_level).tolist()
+        return sorted(others, key=lambda j: self.end_of(context, j, candidate)[1])[: TUNING.level_rivals]
 
     def end_of(self, context: Context, mode: int, candidate: Candidate) -> tuple[Array, float]:
-        """The point of a mode on the way to which the candidate's model falls least, and this fall."""
+        """The point of a mode to which the candidate's model falls least, and this fall."""
         own = [node for node, owner in zip(self.nodes, self.owners, strict=True) if owner == mode]
         points = np.array([context.archive.means[mode], *own])
-        way = context.box.difference(points, candidate.point)
+        apart = context.box.difference(points, candidate.point)
         H = candidate.hessian
         metric = _FARTHER * max(float(np.abs(H).max(initial=0.0)), TINY) * np.eye(len(H)) - H
-        falls = np.einsum("nd,de,ne->n", way, metric, way)
+        falls = np.einsum("nd,de,ne->n", apart, metric, apart)
         return points[falls.argmin()], float(falls.min())
 
 
 @stored
 @dataclass(frozen=True)
-class Between(Question):
+class Between(ByValues):
     """Does the function fall on the straight line from an optimum to a mode, or to a point `end` that belongs to it?"""
 
     optimum: Optimum
     mode: int
     end: Array
 
-    @property
-    def candidate(self) -> Candidate:  # type: ignore[override]
-        return self.optimum.candidate
-
     def points(self, context: Context) -> Array:
-        return points_between(context.box, self.candidate.point, self.end)
+        return points_between(context.box, self.optimum.candidate.point, self.end)
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
-        candidate = self.candidate
-        lower = min(candidate.value, float(context.archive.values[self.mode]))
-        if compare(lower, values, self._slack(context)) == Relation.ONE:
+        candidate, height = self.optimum.candidate, float(context.archive.values[self.mode])
+        line = context.box.difference(self.end, candidate.point)
+        if is_one_hill(min(candidate.value, height), values, self._slack(context, line)):
             return Same(self.optimum, self.mode)
-        is_level = self.optimum.is_level and abs(candidate.value - context.archive.values[self.mode]) <= (
-            context.tolerances.tie
-        )
-        if is_level and context.box.d > 1:
-            way = context.box.difference(self.end, candidate.point)
-            return LevelPath(self.optimum, self.mode, np.stack([candidate.point + way, candidate.point])).launch(
-                context
-            )
+        is_tie = abs(candidate.value - height) <= context.tolerances.tie
+        if self.optimum.is_level and is_tie and context.box.d > 1:
+            nodes = np.stack([candidate.point + line, candidate.point])
+            return LevelPath(self.optimum, self.mode, nodes, is_kinked=candidate.is_kinked)
         return Different(self.optimum, self.mode)
 
-    def _slack(self, context: Context) -> float:
+    def _slack(self, context: Context, line: Array) -> float:
         """A fall that says nothing: rounding, what a component leaves to be gained, or a ridge that bends."""
-        candidate, tolerances = self.candidate, context.tolerances
+        candidate, tolerances = self.optimum.candidate, context.tolerances
         if candidate.is_kinked:
-            apart = context.box.difference(self.end, candidate.point)
-            slope = float(np.sqrt((candidate.gradient**2).sum() * (apart**2).sum()))
+            slope = float(np.sqrt((candidate.gradient**2).sum() * (line**2).sum()))
             return TUNING.kink_valley * slope + tolerances.rounding()
         if candidate.source == "component":
             return tolerances.tie
@@ -114,14 +105,15 @@ class Between(Question):
 
 @stored
 @dataclass(frozen=True)
-class LevelPath(Question):
+class LevelPath(BySearch):
     """Is there a path at one height from a mode to a level optimum?
 
     Attributes:
         nodes: points (n, d) at this height, from the mode to the optimum; periodic coordinates may leave the box.
-        proven: for each piece between two nodes whether it is so short and straight that it needs no more looks.
+        proven: for each piece between two nodes whether it is so short and straight that no search is needed there.
         searches: made from between.
-        side: how often the present piece was looked at in vain: the next search begins beside its middle.
+        side: how many searches from the present piece were in vain: the next one begins beside its middle.
+        is_kinked: whether searches take the function to be kinked: since the optimum is, or since one got stuck.
     """
 
     optimum: Optimum
@@ -130,65 +122,63 @@ class LevelPath(Question):
     proven: tuple[bool, ...] = (False,)
     searches: int = 0
     side: int = 0
-
-    @property
-    def candidate(self) -> Candidate:  # type: ignore[override]
-        return self.optimum.candidate
+    is_kinked: bool = False
 
     @property
     def piece(self) -> int:
-        """The longest piece that is not proven, or -1."""
-        length = np.where(self.proven, -1.0, np.abs(np.diff(self.nodes, axis=0)).max(axis=1))
-        return -1 if all(self.proven) else int(length.argmax())
+        """The longest piece that is not proven."""
+        return int(np.where(self.proven, -1.0, np.abs(np.diff(self.nodes, axis=0)).max(axis=1)).argmax())
 
-    def launch(self, context: Context) -> Launch:
-        """A local search from the middle of the longest piece, or from beside it."""
-        ends = self.nodes[self.piece : self.piece + 2]
-        reach = float(lengths(ends[1] - ends[0]))
-        along = (ends[1] - ends[0]) / max(reach, TINY)
+    @property
+    def ends(self) -> Array:
+        """The ends (2, d) of this piece."""
+        return self.nodes[self.piece : self.piece + 2]
+
+    def search(self, context: Context, origin: Origin) -> Continue:
+        """From the middle of the longest piece, or from beside it, across its direction."""
+        start, end = self.ends
+        length = float(lengths(end - start))
+        along = (end - start) / max(length, TINY)
         aside = np.eye(context.box.d)[np.abs(along).argmin()]
         aside = aside - (aside @ along) * along
         aside /= max(float(lengths(aside)), TINY)
-        start = clip(context.box, ends.mean(axis=0) + _BESIDE[self.side] * reach * aside)
-        radius = 0.5 * min(_short(context), reach)
-        return Launch(self, start, radius, self.candidate.is_kinked, along=along)
-
-    def answer(self, context: Context, points: Array, values: Array) -> Step:
-        raise TypeError("a level path is looked for by local searches, not by values.")
+        point = clip(context.box, 0.5 * (start + end) + _BESIDE[self.side] * length * aside)
+        radius = 0.5 * min(_short(context), length)
+        return Continue(origin, point, radius, self.is_kinked, along=along)
 
     def ended(self, context: Context, event: SearchEvent) -> Step:
-        ends = self.nodes[self.piece : self.piece + 2]
-        landed = self._landed(context, event, ends)
-        if landed is None:
+        if isinstance(event, Stuck) and not self.is_kinked:
+            return replace(self, is_kinked=True)
+        node = self._node(context, event)
+        if node is None:
             if self.side + 1 < len(_BESIDE):
-                return replace(self, side=self.side + 1).launch(context)
+                return replace(self, side=self.side + 1)
             return Different(self.optimum, self.mode)
-        way, moved = ends[1] - ends[0], landed - ends.mean(axis=0)
-        reach = lengths(way)
-        bow = lengths(moved - (moved @ way) / max(way @ way, TINY) * way)  # across the way
-        is_proven = reach <= _short(context) * np.sqrt(context.box.d) and bow <= TUNING.path_straight * reach
-        halves = (is_proven | (lengths(ends - landed) < context.tolerances.same)).tolist()
+        line, moved = self.ends[1] - self.ends[0], node - self.ends.mean(axis=0)
+        length = lengths(line)
+        bow = lengths(moved - (moved @ line) / max(line @ line, TINY) * line)
+        is_straight = length <= _short(context) * np.sqrt(context.box.d) and bow <= TUNING.path_straight * length
+        halves = (is_straight | (lengths(self.ends - node) < context.tolerances.same)).tolist()
         at = self.piece
         path = replace(
-            self, nodes=np.insert(self.nodes, at + 1, landed, axis=0), searches=self.searches + 1, side=0,
+            self, nodes=np.insert(self.nodes, at + 1, node, axis=0), searches=self.searches + 1, side=0,
             proven=(*self.proven[:at], *halves, *self.proven[at + 1 :]),
         )  # fmt: skip
-        if path.piece >= 0 and path.searches < TUNING.path_pieces:
-            return path.launch(context)
-        return Same(self.optimum, self.mode, path.nodes[1:-1])
+        if all(path.proven) or path.searches == TUNING.path_pieces:
+            return Same(self.optimum, self.mode, path.nodes[1:-1])
+        return path
 
-    def _landed(self, context: Context, event: SearchEvent, ends: Array) -> Array | None:
+    def _node(self, context: Context, event: SearchEvent) -> Array | None:
         """Where a search ended, if that is level ground between the ends of its piece."""
         if not isinstance(event, Arrived):
             return None
-        heights = (self.candidate.value, float(context.archive.values[self.mode]))
-        tie, value = context.tolerances.tie, event.candidate.value
-        middle = ends.mean(axis=0)
-        landed = middle + context.box.difference(event.candidate.point, middle)
-        reach = float(lengths(ends[1] - ends[0]))
-        is_level = min(heights) - tie <= value <= max(heights) + tie
-        is_between = lengths(ends - landed).max() <= TUNING.path_shrink * reach
-        return landed if is_level and is_between else None
+        heights = (self.optimum.candidate.value, float(context.archive.values[self.mode]))
+        tie, middle = context.tolerances.tie, self.ends.mean(axis=0)
+        node = middle + context.box.difference(event.candidate.point, middle)
+        is_level = min(heights) - tie <= event.candidate.value <= max(heights) + tie
+        length = float(lengths(self.ends[1] - self.ends[0]))
+        is_between = lengths(self.ends - node).max() <= TUNING.path_shrink * length
+        return node if is_level and is_between else None
 
 
 def _short(context: Context) -> float:

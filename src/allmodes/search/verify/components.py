@@ -11,7 +11,7 @@ from allmodes.objective.bounds import Box
 from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
 from allmodes.search.searchers.local.finite_differences import curvatures, hessian_points
-from allmodes.search.verify.question import NoOptimum, Optimum, Question, Step
+from allmodes.search.verify.question import ByValues, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -22,7 +22,7 @@ _NEAR_BOUND = 6.0  # standard deviations within which a coordinate is taken to b
 
 @stored
 @dataclass(frozen=True)
-class AroundComponent(Question):
+class AroundComponent(ByValues):
     """Does the function fall to both sides along every axis of the component?
 
     The axes are conjugate directions where the component has converged, so that second differences along them are the

@@ -11,13 +11,14 @@ from allmodes.objective.bounds import Box
 from allmodes.search.context import Context
 from allmodes.search.searchers.noisy.tuning import TUNING
 from allmodes.search.verify.parabola import deviation
-from allmodes.search.verify.same_mode import Relation, compare, compare_noisy, points_between
+from allmodes.search.verify.same_mode import points_between
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _HALFWAY = 2  # number among the points between
+_SURE = 3.0  # standard errors by which the function falls between two hills; one of them where they are not final
 
 
 @stored
@@ -35,7 +36,7 @@ class Sorting:
         rivals: (J,), the nearest better mode of each; the best has itself.
         points: (2 J, d), the modes, and then the points halfway to their rivals.
         counts, means, squares: of the values at each point, (2 J,): how many, their mean, their squared deviations.
-        relations: (J,), of each mode and its rival.
+        is_two, is_open: (J,), whether a mode and its rival are on two hills, and whether that is not decided yet.
         asked: numbers of the points last asked for.
     """
 
@@ -46,7 +47,8 @@ class Sorting:
     counts: Array = field(init=False)
     means: Array = field(init=False)
     squares: Array = field(init=False)
-    relations: Indices = field(init=False)
+    is_two: NDArray[np.bool_] = field(init=False)
+    is_open: NDArray[np.bool_] = field(init=False)
     asked: Indices = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def __post_init__(self) -> None:
@@ -55,12 +57,13 @@ class Sorting:
         self.rivals = nearest_better(box, places, archive.values)
         self.points = np.concatenate([places, points_between(box, places, places[self.rivals])[:, _HALFWAY]])
         self.counts, self.means, self.squares = np.zeros((3, 2 * J))
-        self.relations = np.where(self.rivals == np.arange(J), int(Relation.TWO), int(Relation.UNDECIDED))
+        self.is_two = self.rivals == np.arange(J)
+        self.is_open = ~self.is_two
 
     def ask(self) -> Array:
         """Points of pairs that are not told apart yet, each a few times."""
         J, context = len(self.rivals), self.context
-        pairs = np.flatnonzero(self.relations == Relation.UNDECIDED)
+        pairs = np.flatnonzero(self.is_open)
         self.asked = np.unique(np.concatenate([pairs, self.rivals[pairs], J + pairs]))
         times = min(TUNING.repeats, (context.left - TUNING.confirmations * J) // max(1, len(self.asked)))
         if times > 1 and len(self.asked):
@@ -79,30 +82,33 @@ class Sorting:
                 self.squares[row] += float(((fine - mean) ** 2).sum()) + apart**2 * n * m / (n + m)
                 self.means[row] += apart * m / (n + m)
                 self.counts[row] += m
-        for j in np.flatnonzero(self.relations == Relation.UNDECIDED).tolist():
-            self.relations[j] = self._compare(j)
+        for j in np.flatnonzero(self.is_open).tolist():
+            self._compare(j)
 
-    def _compare(self, j: int) -> Relation:
+    def _compare(self, j: int) -> None:
+        """Decide whether a mode and its rival are on two hills, if that is possible by now."""
         ends, halfway = np.array([j, self.rivals[j]]), len(self.rivals) + j
         rows = np.append(ends, halfway)
-        if (self.counts[ends] == 0).any():
-            return Relation.ONE  # a place that cannot be evaluated
-        if self.counts[halfway] == 0:
-            return Relation.TWO  # there is no way through
+        self.is_open[j] = False
+        if (self.counts[ends] == 0).any():  # a place that cannot be evaluated
+            return
+        if self.counts[halfway] == 0:  # nor can the one between them
+            self.is_two[j] = True
+            return
         pooled = float(np.sqrt(self.squares[rows].sum() / max(1.0, self.counts[rows].sum() - len(rows))))
         sigma = deviation(pooled, self.context.noise)
         lower = ends[self.means[ends].argmin()]
         counts = self.counts if sigma == pooled else np.ones(len(self.counts))  # the same value again says nothing new
-        between, error = self.means[[halfway]], sigma * np.sqrt(1.0 / counts[[halfway]] + 1.0 / counts[lower])
-        if not self.is_final:
-            return Relation(int(compare(self.means[lower], between, error[0])))
-        return compare_noisy(self.means[lower], between, error, self.counts[rows].min() >= TUNING.confirmations)
+        error = sigma * np.sqrt(1.0 / counts[halfway] + 1.0 / counts[lower])
+        fall = self.means[lower] - self.means[halfway]
+        self.is_two[j] = fall > (_SURE if self.is_final else 1.0) * error
+        self.is_open[j] = self.is_final and not self.is_two[j] and self.counts[rows].min() < TUNING.confirmations
 
     @property
     def groups(self) -> Indices:
         """For every mode the number of its hill, (J,). Modes that were not told apart are on one."""
         group = np.arange(len(self.rivals))
-        for j in np.flatnonzero(self.relations != Relation.TWO):
+        for j in np.flatnonzero(~self.is_two):
             group[group == group[j]] = group[self.rivals[j]]
         return group
 

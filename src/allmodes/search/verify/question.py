@@ -1,4 +1,4 @@
-"""A verification in progress: a chain of questions, each of which asks for values and understands the answer."""
+"""A verification in progress: a chain of questions, answered by values or by local searches."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import Candidate
+from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import SearchEvent
+from allmodes.search.events import Continue, SearchEvent
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -48,19 +48,6 @@ class Elsewhere(NamedTuple):
     candidate: Candidate
 
 
-class Launch(NamedTuple):
-    """A question that only a local search from this point can answer; see `events.Continue` for the rest."""
-
-    question: Question
-    point: Array
-    radius: float
-    is_kinked: bool = False
-    goal: Array | None = None
-    goal_value: float = np.inf
-    goal_reach: float = 0.0
-    along: Array | None = None
-
-
 class Same(NamedTuple):
     """An optimum is this mode, or a part of it, and so are the points (n, d) of a path between the two."""
 
@@ -76,28 +63,29 @@ class Different(NamedTuple):
     mode: int
 
 
-class New(NamedTuple):
-    """An optimum that no known mode explains."""
+class ByValues(ABC):
+    """A question that values answer. Questions are stored dataclasses: a search may be saved between ask and tell."""
 
-    optimum: Optimum
-
-
-class Question(ABC):
-    """One step of a verification; members are stored dataclasses, for a search may be saved between ask and tell."""
-
-    candidate: Candidate
-
+    @abstractmethod
     def points(self, context: Context) -> Array:
-        """Where values are wanted, (m, d), inside the bounds; none if a local search answers."""
-        return np.zeros((0, context.box.d))
+        """Where values are wanted, (m, d), inside the bounds."""
 
     @abstractmethod
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         """What the values at `points` say: another question, or what the candidate is."""
 
+
+class BySearch(ABC):
+    """A question that the end of a local search answers."""
+
+    @abstractmethod
+    def search(self, context: Context, origin: Origin) -> Continue:
+        """The local search that is wanted."""
+
+    @abstractmethod
     def ended(self, context: Context, event: SearchEvent) -> Step:
-        """What the end of a local search says that was launched for this question."""
-        raise TypeError(f"{type(self).__name__} launches no local search, and was told of {event}.")
+        """What its end says: another question, or what the candidate is."""
 
 
-Step: TypeAlias = Question | Elsewhere | Launch | Optimum | NoOptimum | Higher | Same | Different | New
+Question: TypeAlias = ByValues | BySearch
+Step: TypeAlias = Question | Optimum | NoOptimum | Higher | Elsewhere | Same | Different

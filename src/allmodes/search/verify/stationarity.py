@@ -14,7 +14,7 @@ from allmodes.search.context import Context
 from allmodes.search.geometry import clip, is_held, lengths, room
 from allmodes.search.searchers.local.finite_differences import gradient_step
 from allmodes.search.tolerances import EPSILON, TINY
-from allmodes.search.verify.question import Higher, NoOptimum, Optimum, Question, Step
+from allmodes.search.verify.question import ByValues, Higher, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -122,7 +122,7 @@ def _optimum(context: Context, candidate: Candidate, is_level: bool = False) -> 
 
 @stored
 @dataclass(frozen=True)
-class LeastCurvature(Question):
+class LeastCurvature(ByValues):
     """Does the function fall along the direction that is curved least, as the model says?
 
     Differences along the axes may take a ridge for a peak, along which the function goes on rising; and a model from
@@ -167,7 +167,7 @@ class LeastCurvature(Question):
 
 @stored
 @dataclass(frozen=True)
-class LevelGround(Question):
+class LevelGround(ByValues):
     """Is ground that looks level really level, near and ten times farther away?"""
 
     candidate: Candidate
@@ -195,7 +195,7 @@ class LevelGround(Question):
 
 @stored
 @dataclass(frozen=True)
-class FarGround(Question):
+class FarGround(ByValues):
     """Ground that is exactly level nearby: does it rise or fall anywhere, up to the width of the box?"""
 
     candidate: Candidate

@@ -26,8 +26,10 @@ class Tuning:
     most_restarts: int = constant(5, "times", "a candidate that is sent to higher ground more often is no optimum")
     component_step: float = constant(3.0, "standard deviations", "distance of the points around a component")
     component_alike: float = constant(0.1, "ratio", "smaller of two falls over the larger that a peak shows")
-    component_long: float = constant(8.0, "ratio", "length over width from which on it may lie in a bent valley")
-    level_rivals: int = constant(3, "modes", "level modes of one height that a level candidate is compared with")
+    component_long: float = constant(4.0, "ratio", "length over width from which on it may lie in a bent valley")
+    level_rivals: int = constant(
+        2, "modes", "nearest level modes of its height, that a level candidate is compared with"
+    )
     path_pieces: int = constant(12, "searches", "local searches from between, after which a path without gap is one")
     path_shrink: float = constant(0.95, "ratio", "length of half a piece over the piece: across a gap none is shorter")
     path_straight: float = constant(0.15, "ratio", "bow over length of a short piece that needs no more points")

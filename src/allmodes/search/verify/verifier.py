@@ -17,17 +17,17 @@ from allmodes.search.verify.comparison import Between, LevelSets
 from allmodes.search.verify.components import AroundComponent
 from allmodes.search.verify.kinks import AroundKink
 from allmodes.search.verify.question import (
+    BySearch,
+    ByValues,
     Different,
     Elsewhere,
     Higher,
-    Launch,
-    New,
     NoOptimum,
     Optimum,
     Question,
     Same,
     Step,
-)  # fmt: skip
+)
 from allmodes.search.verify.stationarity import examine
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -35,7 +35,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 MACHINE = "verifier"
-_VALUES, _SEARCH = "values", "search"
 
 
 @stored
@@ -47,16 +46,16 @@ class Case:
         candidate: as it arrived.
         origin: where it came from, with what it has cost so far.
         question: what is to be answered next.
+        is_asked: whether the values that this takes are in flight.
         tried: modes that it has been told apart from.
-        waits: what for: values or a local search that are in flight; empty if the question is to be asked.
         is_paused: whether its search resumes once it is told apart from the mode it came near.
     """
 
     candidate: Candidate
     origin: Origin
     question: Question | None = None
+    is_asked: bool = False
     tried: tuple[int, ...] = ()
-    waits: str = ""
     is_paused: bool = False
 
 
@@ -88,18 +87,18 @@ class Verifier:
     @property
     def asking(self) -> int:
         """How many candidates are verified by values, rather than by local searches."""
-        return sum(case.waits != _SEARCH for case in self.cases.values())
+        return sum(isinstance(case.question, ByValues) for case in self.cases.values())
 
     # ---- what comes in
 
     def judge(self, event: SearchEvent) -> list[Event]:
-        """A search ended: begin to verify where it arrived, or go on with the question it was launched for."""
+        """A search ended: begin to verify where it arrived, or go on with the question that it answers."""
         if isinstance(event, Recognised) and event.origin.question < 0:
             self._hit(event.origin, event.mode)
             return [event]
         origin = event.candidate.origin if isinstance(event, Arrived) else event.origin
         case = self.cases.get(str(origin.question))
-        if case is not None and case.question is not None:
+        if case is not None and isinstance(case.question, BySearch):
             case.origin = case.origin._replace(cost=case.origin.cost + origin.cost)
             return self._go_on(origin.question, case.question.ended(self.context, event))
         if not isinstance(event, Arrived):
@@ -122,8 +121,7 @@ class Verifier:
 
     def _knows_more(self, candidate: Candidate, mode: int) -> bool:
         """Whether derivatives were measured where the curvature of a mode is that of a component."""
-        is_rough = candidate.source == "component" or candidate.is_kinked
-        return self.context.archive.records[mode].source == "component" and not is_rough
+        return self.context.archive.records[mode].source == "component" and not _is_rough(candidate)
 
     # ---- values
 
@@ -131,8 +129,8 @@ class Verifier:
         """What is to be known of the candidates that wait for nothing."""
         blocks = []
         for number, case in self.cases.items():
-            if not case.waits and case.question is not None:
-                case.waits = _VALUES
+            if isinstance(case.question, ByValues) and not case.is_asked:
+                case.is_asked = True
                 points = case.question.points(self.context)
                 blocks.append(Block(MACHINE, type(case.question).__name__, np.array([int(number)]), points[None]))
         return blocks
@@ -141,62 +139,54 @@ class Verifier:
         """The values (1, m) at the points of a block."""
         number = int(block.rows[0])
         case = self.cases[str(number)]
-        assert case.question is not None
+        assert isinstance(case.question, ByValues)
         case.origin = case.origin._replace(cost=case.origin.cost + values.size)
         return self._go_on(number, case.question.answer(self.context, block.points[0], values[0]))
 
     def withdraw(self, block: Block) -> None:
         """A block will not be told."""
-        self.cases[str(int(block.rows[0]))].waits = ""
+        self.cases[str(int(block.rows[0]))].is_asked = False
 
     # ---- from one question to the next
 
     def _go_on(self, number: int, step: Step) -> list[Event]:
         """Ask the next question, or close the case."""
         case = self.cases[str(number)]
-        while isinstance(step, Optimum | Different):
-            if isinstance(step, Different):
-                case.tried = (*case.tried, step.mode)
-                if case.is_paused:
-                    return self._resume(number, step)
-                if step.optimum.kind == "unverified" and case.candidate.is_kinked:
-                    step = AroundKink(case.candidate)
-                    break
-                step = step.optimum
+        if isinstance(step, Different):
+            case.tried = (*case.tried, step.mode)
+            if case.is_paused:
+                return self._resume(number, step)
+            is_judged = step.optimum.kind != "unverified" or not case.candidate.is_kinked
+            step = step.optimum if is_judged else AroundKink(case.candidate)
+        if isinstance(step, Optimum):
             step = self._compare(case, step)
-        if isinstance(step, Question):
-            case.question, case.waits = step, ""
-            return []
-        if isinstance(step, Launch):
-            case.question, case.waits = step.question, _SEARCH
+        if isinstance(step, ByValues | BySearch):
+            case.question, case.is_asked = step, False
             origin = case.origin._replace(start=RETURN, cost=0, question=number)
-            return [Continue(origin, *step[1:])]
+            return [step.search(self.context, origin)] if isinstance(step, BySearch) else []
         del self.cases[str(number)]
+        if isinstance(step, Optimum):
+            return [self._add(case.origin, step)]
         if isinstance(step, Same):
             if step.path is not None:
                 self.level_sets.add(self.context.box.project(step.path), step.mode)
             return self._known(case.origin, step.optimum, step.mode)
-        if isinstance(step, Higher | Elsewhere):
-            return self._send_on(case, step)
         if isinstance(step, NoOptimum):
             return [self._reject(case, step.reason)]
-        assert isinstance(step, New)
-        return [self._add(case.origin, step.optimum)]
+        return self._send_on(case, step)
 
-    def _compare(self, case: Case, optimum: Optimum) -> Question | Same | New:
-        """What an optimum is to be told from next: the closest mode, then level modes of its height."""
+    def _compare(self, case: Case, optimum: Optimum) -> Between | Same | Optimum:
+        """An optimum is told from the closest mode, then from level modes of its height; itself if none is left."""
         context, candidate = self.context, optimum.candidate
         mode, apart = self._closest(candidate)
         if apart < context.tolerances.same:
             return Same(optimum, mode)
-        is_component = candidate.source == "component" and not candidate.is_kinked
-        if mode not in case.tried and apart < (np.inf if is_component else context.tolerances.close):
+        if mode not in case.tried and apart < (np.inf if candidate.source == "component" else context.tolerances.close):
             return Between(optimum, mode, context.archive.means[mode].copy())
-        if optimum.is_level and len(case.tried) < TUNING.level_rivals + (mode in case.tried):
-            rivals = self.level_sets.rivals(context, optimum, case.tried)
-            if rivals:
-                return Between(optimum, rivals[0], self.level_sets.end_of(context, rivals[0], candidate)[0])
-        return New(optimum)
+        for rival in self.level_sets.rivals(context, candidate) if optimum.is_level else []:
+            if rival not in case.tried:
+                return Between(optimum, rival, self.level_sets.end_of(context, rival, candidate)[0])
+        return optimum
 
     def _closest(self, candidate: Candidate) -> tuple[int, float]:
         """The closest mode, of those that count for components, and how far off it is."""
@@ -234,7 +224,7 @@ class Verifier:
         candidate, archive = optimum.candidate, self.context.archive
         if optimum.is_level:
             self.level_sets.add(candidate.point[None], mode)
-        record, is_rough = archive.records[mode], candidate.source == "component" or candidate.is_kinked
+        record, is_rough = archive.records[mode], _is_rough(candidate)
         least = 0.0 if is_rough else -self.context.tolerances.rounding()
         if record.source == "component" and candidate.value - archive.values[mode] > least:
             point = self.context.box.project(candidate.point)
@@ -258,8 +248,7 @@ class Verifier:
     def _record(self, optimum: Optimum, point: Array) -> Frozen:
         """What is kept of an optimum."""
         candidate, box = optimum.candidate, self.context.box
-        is_component = candidate.source == "component" and not candidate.is_kinked
-        if is_component and optimum.kind == "boundary":
+        if candidate.source == "component" and optimum.kind == "boundary":
             active = (point <= box.edges[0]) | (point >= box.edges[1])
         else:
             active = is_held(box, point, candidate.gradient)
@@ -267,6 +256,11 @@ class Verifier:
         return Frozen(
             candidate.gradient.copy(), candidate.hessian.copy(), active, optimum.kind, source, self.context.nfev
         )
+
+
+def _is_rough(candidate: Candidate) -> bool:
+    """Whether its curvature is a guess, not a measurement."""
+    return candidate.source == "component" or candidate.is_kinked
 
 
 def _first_step(context: Context, candidate: Candidate) -> Step:

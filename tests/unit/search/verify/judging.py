@@ -1,4 +1,4 @@
-"""Verifies candidates of a known function, with searches that are launched for a question made by SciPy."""
+"""Verifies candidates of a known function, with the searches that questions want made by SciPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from allmodes.search.archive import Archive
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event
-from allmodes.search.verify.question import Launch
 from allmodes.search.verify.verifier import Verifier
 
 Array = NDArray[np.float64]
@@ -70,7 +69,7 @@ def verify(verifier: Verifier, f: Function, candidate: Candidate) -> list[Event]
     return said
 
 
-def climb(context: Context, f: Function, event: Continue | Launch, origin: Origin) -> Candidate:
+def climb(context: Context, f: Function, event: Continue, origin: Origin) -> Candidate:
     """Where a local search arrives; across a direction, if it is given one."""
     lower, upper = context.box.lower_unit, context.box.upper_unit
     point, axes = event.point, np.eye(len(event.point))

@@ -10,7 +10,7 @@ from allmodes.search.archive import Frozen
 from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.events import Arrived, Stuck
 from allmodes.search.verify.comparison import Between, LevelPath, LevelSets
-from allmodes.search.verify.question import Different, Launch, Optimum, Same
+from allmodes.search.verify.question import Different, Optimum, Same
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import pack, unpack
 
@@ -40,11 +40,12 @@ def path_to(f, a, b, context=None, is_stored=False):
     candidate = candidate_at(f, b)
     way = context.box.difference(np.asarray(a), candidate.point)
     nodes = np.stack([candidate.point + way, candidate.point])
-    step, searches = LevelPath(Optimum(candidate, "flat", True), 0, nodes).launch(context), 0
-    while isinstance(step, Launch):
-        question, searches = unpack(*pack(step.question)) if is_stored else step.question, searches + 1
-        assert context.box.inside(context.box.project(step.point[None])).all()
-        step = question.ended(context, Arrived(climb(context, f, step, ORIGIN)))
+    step, searches = LevelPath(Optimum(candidate, "flat", True), 0, nodes), 0
+    while isinstance(step, LevelPath):
+        path, searches = unpack(*pack(step)) if is_stored else step, searches + 1
+        search = path.search(context, ORIGIN)
+        assert context.box.inside(context.box.project(search.point[None])).all()
+        step = path.ended(context, Arrived(climb(context, f, search, ORIGIN)))
     return step, searches
 
 
@@ -76,11 +77,11 @@ def test_the_straight_way_goes_round_where_a_coordinate_is_periodic():
 
 def test_level_optima_at_one_height_may_be_joined_by_a_path_that_is_bent():
     step = between(two_hills, [0.0, 0.0], [0.5, 0.0], is_level=True)
-    assert isinstance(step, Launch)
-    assert isinstance(step.question, LevelPath)
-    np.testing.assert_allclose(step.point, [0.25, 0.0])
-    np.testing.assert_allclose(np.abs(step.along), [1.0, 0.0])
-    assert 0.0 < step.radius < 0.25
+    assert isinstance(step, LevelPath)
+    search = step.search(make_context(2), ORIGIN)
+    np.testing.assert_allclose(search.point, [0.25, 0.0])
+    np.testing.assert_allclose(np.abs(search.along), [1.0, 0.0])
+    assert 0.0 < search.radius < 0.25
 
 
 def test_no_path_is_looked_for_between_heights_nor_on_a_line():
@@ -199,13 +200,15 @@ def test_after_a_search_that_ends_nowhere_others_begin_beside():
     context = make_context(2, order=2)
     add_mode(context, on_ring(0.0), 0.0)
     candidate = candidate_at(ring, on_ring(np.pi))
-    step = LevelPath(Optimum(candidate, "flat", True), 0, np.stack([on_ring(0.0), candidate.point])).launch(context)
-    starts = []
-    while isinstance(step, Launch):
-        starts.append(step.point)
-        step = step.question.ended(context, Stuck(ORIGIN, step.point, -1.0))
+    step = LevelPath(Optimum(candidate, "flat", True), 0, np.stack([on_ring(0.0), candidate.point]))
+    searches = []
+    while isinstance(step, LevelPath):
+        searches.append(step.search(context, ORIGIN))
+        step = step.ended(context, Stuck(ORIGIN, searches[-1].point, -1.0))
     assert isinstance(step, Different)
-    np.testing.assert_allclose(starts, [[0.5, 0.5], [0.5, 0.8], [0.5, 0.2]])
+    points = [search.point for search in searches]
+    np.testing.assert_allclose(points, [[0.5, 0.5], [0.5, 0.5], [0.5, 0.8], [0.5, 0.2]])
+    assert [search.is_kinked for search in searches] == [False, True, True, True]  # the first may have met a kink
 
 
 def test_a_search_that_lands_on_one_end_says_nothing():
@@ -215,8 +218,8 @@ def test_a_search_that_lands_on_one_end_says_nothing():
     candidate = candidate_at(ring, on_ring(1.0))
     path = LevelPath(Optimum(candidate, "flat", True), 0, np.stack([on_ring(0.0), candidate.point]))
     step = path.ended(context, Arrived(candidate))
-    assert isinstance(step, Launch)
-    assert (len(step.question.nodes), step.question.side) == (2, 1)
+    assert isinstance(step, LevelPath)
+    assert (len(step.nodes), step.side) == (2, 1)
 
 
 # ---- level modes
@@ -239,17 +242,16 @@ def test_rivals_are_level_modes_of_the_same_height_nearest_by_the_model():
     add_mode(context, [0.5, 0.6], value=0.5)
     add_mode(context, [0.5, 0.7], kind="optimum")
     optimum = Optimum(candidate_at(lambda x: -((x[0] - 0.5) ** 2), [0.5, 0.2]), "flat", True)
-    assert sets.rivals(context, optimum, ()) == [along, across]
-    assert sets.rivals(context, optimum, (along,)) == [across]
+    assert sets.rivals(context, optimum.candidate) == [along, across]
 
 
 def test_a_mode_that_has_grown_a_level_part_is_a_rival_too():
     context, sets = make_context(2), LevelSets()
     strict = add_mode(context, [0.5, 0.7], kind="optimum")
     optimum = Optimum(candidate_at(lambda x: -((x[0] - 0.5) ** 2), [0.5, 0.2]), "flat", True)
-    assert sets.rivals(context, optimum, ()) == []
+    assert sets.rivals(context, optimum.candidate) == []
     sets.add(np.array([[0.5, 0.6]]), strict)
-    assert sets.rivals(context, optimum, ()) == [strict]
+    assert sets.rivals(context, optimum.candidate) == [strict]
 
 
 def test_what_is_remembered_of_level_modes_is_bounded():

@@ -8,8 +8,8 @@ from judging import candidate_at, climb, make_context
 
 from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.events import Arrived, Stuck
-from allmodes.search.verify.kinks import AroundKink, ComesBack, Nudge
-from allmodes.search.verify.question import Elsewhere, Higher, Launch, NoOptimum, Optimum, Question
+from allmodes.search.verify.kinks import AroundKink, ComesBack
+from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, Higher, NoOptimum, Optimum
 from allmodes.search.verify.tuning import TUNING
 
 ORIGIN = Origin(LOCAL, RETURN, 0, question=0)
@@ -38,9 +38,9 @@ def judged(f, point=MIDDLE, context=None):
     """The last word, with the candidates that searches from beside have come to."""
     context = make_context(len(point), order=1) if context is None else context
     step = AroundKink(kinked(f, point))
-    while isinstance(step, (Question, Launch)):
-        if isinstance(step, Launch):
-            step = step.question.ended(context, Arrived(climb(context, f, step, ORIGIN)))
+    while isinstance(step, ByValues | BySearch):
+        if isinstance(step, BySearch):
+            step = step.ended(context, Arrived(climb(context, f, step.search(context, ORIGIN), ORIGIN)))
         else:
             points = step.points(context)
             step = step.answer(context, points, np.array([f(each) for each in points]))
@@ -63,29 +63,29 @@ def test_where_the_function_is_smooth_after_all_the_search_goes_on_as_a_smooth_o
     assert not step.is_kinked
 
 
-def test_a_saddle_along_a_ridge_is_left_along_it():
-    step = first_step(lambda x: -2.0 * abs(x[0] - 0.5) + (x[1] - 0.5) ** 2 - 1e4 * (x[1] - 0.5) ** 4)
-    assert isinstance(step, Higher)
-    np.testing.assert_allclose(np.abs(step.point - 0.5) > 1e-3, [False, True])
-
-
 def test_a_cusp_is_no_optimum():
     step = first_step(lambda x: -float(np.sqrt(np.abs(x - 0.5)).sum()))
     assert isinstance(step, NoOptimum)
     assert "steeper the nearer" in step.reason
 
 
-def test_a_kink_is_nudged_to_the_peak_of_its_ridge():
-    def ridge(x):
-        return -2.0 * abs(x[0] - 0.5) - 10.0 * (x[1] - 0.5 - 1e-4) ** 2
-
+def test_a_kink_is_as_curved_as_a_parabola_that_is_as_wide_as_it_is():
+    """Both fall by the height, here 1 over the level of the function, at the same distance; along a ridge as it is."""
     context = make_context(2, order=1)
-    step = first_step(ridge, context=context)
-    assert isinstance(step, Nudge)
-    np.testing.assert_allclose(step.peak, [0.5, 0.5 + 1e-4], atol=1e-6)
-    step = step.answer(context, step.peak[None], np.array([ridge(step.peak)]))
-    assert isinstance(step, AroundKink)  # it was not there before: once more
-    assert step.looks == 1
+    context.observe_level(np.linspace(-3.0, 0.0, 101))
+    step = first_step(lambda x: 1.0 + context.level - 4.0 * abs(x[0] - 0.5) - 3.0 * (x[1] - 0.5) ** 2, context=context)
+    assert isinstance(step, ComesBack)
+    np.testing.assert_allclose(step.candidate.hessian, [[-2.0 * 4.0**2, 0.0], [0.0, -6.0]], rtol=1e-3, atol=1e-6)
+
+
+def test_failures_beside_it_give_no_curvature_that_is_not_finite():
+    context, question = make_context(2, order=1), AroundKink(kinked(cone))
+    points = question.points(context)
+    values = np.array([cone(each) for each in points])
+    values[3] = -np.inf
+    step = question.answer(context, points, values)
+    assert isinstance(step, ComesBack)
+    assert np.isfinite(step.candidate.hessian).all()
 
 
 # ---- searches that come back
@@ -117,47 +117,53 @@ def test_a_level_ridge_is_flat():
     assert (step.kind, step.is_level) == ("flat", True)
 
 
+def test_a_saddle_along_a_ridge_is_left():
+    step = judged(lambda x: -2.0 * abs(x[0] - 0.5) + (x[1] - 0.5) ** 2 - 1e3 * (x[1] - 0.5) ** 4)
+    assert isinstance(step, (Higher, Elsewhere))
+    point = step.point if isinstance(step, Higher) else step.candidate.point
+    np.testing.assert_allclose(np.abs(point - 0.5) > 1e-4, [False, True])
+
+
 def test_searches_are_put_aside_at_right_angles_inside_the_box():
     context = make_context(2, order=1)
     context_close = context.tolerances.close
-    question = ComesBack(kinked(cone, np.array([1.0, 0.5])), np.eye(2), 0)
-    launch = question.launch(context)
-    assert context.box.inside(launch.point)
-    np.testing.assert_allclose(launch.point, [1.0 - context_close, 0.5])
-    assert launch.is_kinked
-    np.testing.assert_array_equal(launch.goal, [1.0, 0.5])
-    assert 0.0 < launch.goal_reach < context_close
+    question = ComesBack(kinked(cone, np.array([1.0, 0.5])), np.eye(2))
+    search = question.search(context, ORIGIN)
+    assert context.box.inside(search.point)
+    np.testing.assert_allclose(search.point, [1.0 - context_close, 0.5])
+    assert search.is_kinked
+    np.testing.assert_array_equal(search.goal, [1.0, 0.5])
+    assert 0.0 < search.goal_reach < context_close
 
 
 def test_a_search_from_beside_that_arrives_higher_is_taken_in_its_place():
     context = make_context(2, order=1)
-    question = ComesBack(kinked(cone, np.array([0.3, 0.5])), np.eye(2), 0)
+    question = ComesBack(kinked(cone, np.array([0.3, 0.5])), np.eye(2))
     step = question.ended(context, Arrived(kinked(cone)))
     assert isinstance(step, Elsewhere)
     np.testing.assert_array_equal(step.candidate.point, MIDDLE)
 
 
 def test_a_search_from_beside_that_gets_stuck_is_no_proof():
-    question = ComesBack(kinked(cone), np.eye(2), 0)
+    question = ComesBack(kinked(cone), np.eye(2))
     assert isinstance(question.ended(make_context(2), Stuck(ORIGIN, MIDDLE, -1.0)), NoOptimum)
 
 
 def test_searches_that_end_lower_elsewhere_are_tried_again_for_a_while():
     context = make_context(2, order=1)
-    step, launches = ComesBack(kinked(cone), np.eye(2), 0).launch(context), 0
-    while isinstance(step, Launch):
-        launches += 1
-        step = step.question.ended(context, Arrived(kinked(cone, np.array([0.6, 0.6]))))
+    step, searches = ComesBack(kinked(cone), np.eye(2)), 0
+    while isinstance(step, ComesBack):
+        searches += 1
+        step = step.ended(context, Arrived(kinked(cone, np.array([0.6, 0.6]))))
     assert isinstance(step, NoOptimum)
-    assert launches == TUNING.most_restarts + 1
+    assert searches == TUNING.most_restarts + 1
 
 
 def test_coming_back_counts_for_each_side_and_keeps_the_better_point():
     context = make_context(2, order=1)
     off = np.array([0.5, 0.5 + 1e-11])
-    step = ComesBack(kinked(cone, off), np.eye(2), 0).launch(context)
-    step = step.question.ended(context, Arrived(kinked(cone)))
-    assert isinstance(step, Launch)
-    assert step.question.returns == 1
-    np.testing.assert_array_equal(step.question.candidate.point, MIDDLE)
-    assert isinstance(step.question.ended(context, Arrived(kinked(cone))), Optimum)
+    step = ComesBack(kinked(cone, off), np.eye(2)).ended(context, Arrived(kinked(cone)))
+    assert isinstance(step, ComesBack)
+    assert step.returns == 1
+    np.testing.assert_array_equal(step.candidate.point, MIDDLE)
+    assert isinstance(step.ended(context, Arrived(kinked(cone))), Optimum)

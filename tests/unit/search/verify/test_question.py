@@ -8,11 +8,10 @@ from judging import candidate_at, make_context
 
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import LOCAL, RETURN, Origin
-from allmodes.search.events import Failed
 from allmodes.search.verify.comparison import Between, LevelPath
 from allmodes.search.verify.components import AroundComponent
-from allmodes.search.verify.kinks import AroundKink, ComesBack, Nudge
-from allmodes.search.verify.question import Optimum, Question
+from allmodes.search.verify.kinks import AroundKink, ComesBack
+from allmodes.search.verify.question import BySearch, ByValues, Optimum
 from allmodes.search.verify.stationarity import FarGround, LeastCurvature, LevelGround
 from allmodes.storage import pack, unpack
 
@@ -27,42 +26,49 @@ GROOVE = candidate_at(lambda x: -float((x[0] - 0.5) ** 2), MIDDLE)
 OPTIMUM = Optimum(CANDIDATE, "flat", True)
 QUESTIONS = [
     AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
-    ComesBack(CANDIDATE, np.eye(2), 0),
+    ComesBack(CANDIDATE, np.eye(2)),
     FarGround(GROOVE), LeastCurvature(GROOVE, "flat"), LevelGround(GROOVE),
-    LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])), Nudge(CANDIDATE, MIDDLE, 0),
+    LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
 ]  # fmt: skip
-BY_SEARCHES = (ComesBack, LevelPath)
+BY_VALUES = [question for question in QUESTIONS if isinstance(question, ByValues)]
+ORIGIN = Origin(LOCAL, RETURN, 0, question=0)
+
+
+def asked(question):
+    """What a question wants to know, as plain data."""
+    context = make_context(2)
+    if isinstance(question, ByValues):
+        return [question.points(context)]
+    return list(question.search(context, ORIGIN))
 
 
 def test_all_questions_there_are_are_here():
-    assert {type(question) for question in QUESTIONS} == set(Question.__subclasses__())
+    assert {type(question) for question in QUESTIONS} == {*ByValues.__subclasses__(), *BySearch.__subclasses__()}
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
-def test_a_question_asks_for_values_or_is_answered_by_searches(question):
+def test_a_question_asks_for_points_inside_the_bounds(question):
     context = make_context(2)
-    points = question.points(context)
-    assert context.box.inside(points).all()
-    assert bool(len(points)) is not isinstance(question, BY_SEARCHES)
-    if isinstance(question, BY_SEARCHES):
-        with pytest.raises(TypeError, match="not by values"):
-            question.answer(context, points, np.zeros(0))
+    if isinstance(question, ByValues):
+        points = question.points(context)
     else:
-        with pytest.raises(TypeError, match="launches no local search"):
-            question.ended(context, Failed(Origin(LOCAL, RETURN, 0)))
+        search = question.search(context, ORIGIN)
+        points = search.point[None]
+        assert search.origin is ORIGIN
+        assert search.radius > 0.0
+    assert len(points)
+    assert context.box.inside(points).all()
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
 def test_a_question_is_stored(question):
     restored = unpack(*pack(question))
     assert type(restored) is type(question)
-    np.testing.assert_array_equal(restored.candidate.point, MIDDLE)
-    np.testing.assert_array_equal(restored.points(make_context(2)), question.points(make_context(2)))
+    for before, after in zip(asked(question), asked(restored), strict=True):
+        np.testing.assert_array_equal(before, after)
 
 
-@pytest.mark.parametrize(
-    "question", [each for each in QUESTIONS if not isinstance(each, BY_SEARCHES)], ids=lambda each: type(each).__name__
-)
+@pytest.mark.parametrize("question", BY_VALUES, ids=lambda each: type(each).__name__)
 def test_values_that_failed_lead_to_no_point_that_is_not_finite(question):
     context = make_context(2)
     record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "flat", "derivatives", 1)

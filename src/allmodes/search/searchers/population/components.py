@@ -14,7 +14,7 @@ from allmodes.search.events import Arrived, Event, Recognised
 from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
-from allmodes.search.verify.same_mode import Relation, compare, points_between
+from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
 POOL, RAY, MIX, HOP, REHEAT = ARMS = ("pool", "ray", "mix", "hop", "reheat")  # kinds of starts
@@ -141,7 +141,7 @@ class Components:
         archive, rivals = self.context.archive, self.labels.rival[tested]
         self.labels.rival[tested] = -1
         lower = np.minimum(self.evolution.state.best_value[tested], archive.values[rivals])
-        is_one = compare(lower, values, self.context.tolerances.rounding()) == Relation.ONE
+        is_one = is_one_hill(lower, values, self.context.tolerances.rounding())
         return self._recognise(tested[is_one], rivals[is_one])
 
     def _stop(self, moved: Indices, radius: float) -> list[Event]:

@@ -17,7 +17,7 @@ from allmodes.search.context import Context
 from allmodes.search.searchers.population.components import RAY, ComponentStart, nearest
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.starts import between_modes
-from allmodes.search.verify.same_mode import Relation, compare, points_between
+from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
 FEWEST_MODES = 3  # of which a mix is made; before that rays and mixes have little to go by
@@ -76,8 +76,8 @@ class Probes:
     def _next(self, probe: Probe, point: Array, value: float) -> Probe | ComponentStart:
         """What a probe becomes by the value at its point; one whose path has ended comes to nothing."""
         if probe.start is not None:
-            is_valley = compare(probe.value, np.array([value]), self.context.tolerances.rounding()) == Relation.TWO
-            return probe.start if is_valley else probe._replace(path=probe.path[1:])
+            is_one = is_one_hill(probe.value, np.array([value]), self.context.tolerances.rounding())
+            return probe._replace(path=probe.path[1:]) if is_one else probe.start
         if value <= probe.value:
             return probe._replace(path=probe.path[1:], value=value)
         context, archive = self.context, self.context.archive
