@@ -19,7 +19,7 @@ def last_step(context: Context) -> float:
 
 
 def is_stationary(
-    context: Context, model: Model, value: Array, far: Array, gains: Array, measured: Mask, measurements: Counts
+    context: Context, model: Model, value: Array, far: Array, gains: Array, measured: Mask, measurements: Counts, last: Array
 ) -> Mask:
     """Which searches are at the maximum of their model, or on flat ground, (n,).
 
@@ -29,7 +29,7 @@ def is_stationary(
     order, scale, xtol = context.order, context.scale, context.xtol
     steepest = model.eigenvalues[:, -1]
     tolerance = TUNING.arrival * xtol if order else last_step(context)
-    guessed = context.tolerances.near * (1.0 if order else TUNING.remeasure**measurements)
+    guessed = np.where(last <= 30.0 * context.tolerances.near, context.tolerances.near, 0.0) * TUNING.remeasure**measurements
     near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
     curve = np.abs(model.eigenvalues).max(axis=1)
     size = np.minimum(scale, curve)

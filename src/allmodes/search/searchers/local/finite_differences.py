@@ -62,10 +62,16 @@ def first_gradient(points: Array, told: Evaluation) -> Array:
     return gradient(points[:, 0], told.value[:, 0], points[:, 1:], told.value[:, 1:])
 
 
-def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:
-    """Hessians (n, d, d) from gradients (n, d, d) at points moved along one coordinate each, symmetrised."""
-    rows = (moved_gradients - gradients[:, None, :]) / (moved.diagonal(0, 1, 2) - points)[:, :, None]
-    return 0.5 * (rows + rows.swapaxes(1, 2))
+def hessian_of_gradients(gradients: Array, lengths: Array, moved_gradients: Array, axes: Array) -> Array:
+    """Hessians (n, d, d) from gradients (n, d, d) at points moved along one orthonormal axis each, by these lengths."""
+    rows = (moved_gradients - gradients[:, None, :]) / lengths[:, :, None]
+    M = rows @ axes.mT
+    return turned(0.5 * (M + M.mT), axes)
+
+
+def turned(M: Array, axes: Array) -> Array:
+    """Second derivatives along coordinates, from those along orthonormal axes."""
+    return np.asarray(axes.mT @ M @ axes)
 
 
 # ---- second derivatives from values
@@ -82,7 +88,8 @@ def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes
         points: (n, d), inside the bounds.
         steps: (n, d), positive: how far to go along each axis, in units of its length.
         lower, upper: (d,), infinite where open.
-        axes: (d, d), a direction in each row, of any length and at any angle to the others; coordinates without.
+        axes: (d, d) or (n, d, d), a direction in each row, of any length and at any angle to the others; coordinates
+            without.
     """
     d = points.shape[1]
     axes = basis(d) if axes is None else axes
@@ -125,6 +132,12 @@ def curvatures(points: Array, values: Array, moved: Array, moved_values: Array, 
     return 2.0 * (rise_a / a - rise_b / b) / (a - b)
 
 
+def slopes(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
+    """First derivatives (n, d) along each axis, from the same points: their error is of second order."""
+    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
+    return (rise_a * b / a - rise_b * a / b) / (b - a)
+
+
 def _along_axes(
     points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
@@ -132,19 +145,21 @@ def _along_axes(
     d = points.shape[1]
     axes = basis(d) if axes is None else axes
     steps = moved[:, : 2 * d].reshape(-1, 2, d, d) - points[:, None, None]
-    made = np.einsum("nsid,id->sni", steps, axes / np.einsum("id,id->i", axes, axes)[:, None])
+    units = axes / np.einsum("...d,...d->...", axes, axes)[..., None]
+    made = np.einsum("nsid,id->sni" if units.ndim == 2 else "nsid,nid->sni", steps, units)
     return (made[0], made[1], moved_values[:, :d] - values[:, None], moved_values[:, d : 2 * d] - values[:, None])
 
 
 def is_rough(
-    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, slack: float
+    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, slack: float,
+    axes: Array | None = None,
 ) -> NDArray[np.bool_]:
     """Whether the values on both sides along a coordinate contradict each other: a kink or a jump, (n,).
 
     A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The gradient comes from
     much shorter steps, so that what is left over beside it must be about the same curvature on both sides.
     """
-    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values)
+    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
     bend_a, bend_b = rise_a - gradients * a, (rise_b - gradients * b) * (a / b) ** 2
     largest = np.maximum(np.abs(bend_a), np.abs(bend_b))
     is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack

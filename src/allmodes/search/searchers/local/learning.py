@@ -35,6 +35,7 @@ class TrustRegionTable(Table):
     radius: Array = column()
     distance: Array = column()
     shrinkage: Array = column()
+    last: Array = column()
     along: Array = column(1)
     iterations: Counts = column(dtype=np.int64)
     refusals: Counts = column(dtype=np.int64)
@@ -53,26 +54,36 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
         case Phase.STEP | Phase.FINAL:
             return table.trial[rows][:, None]
         case Phase.START:
-            return finite_differences.first_points(context, point, slope_steps(context, point))
+            return finite_differences.first_points(context, point, slope_steps(context, table, rows))
         case Phase.SLOPE:
-            return finite_differences.gradient_points(point, slope_steps(context, point))
-    steps = _curvature_steps(context, table, rows)
-    if context.order == 0:
-        return finite_differences.hessian_points(point, steps, box.lower_unit, box.upper_unit)
-    return finite_differences.gradient_points(point, finite_differences.inward(point, steps, box.upper_unit))
+            return finite_differences.gradient_points(point, slope_steps(context, table, rows))
+    axes, steps = _axes(context, table, rows)
+    points = finite_differences.hessian_points(point, steps, box.lower_unit, box.upper_unit, axes)
+    return points if context.order == 0 else points[:, : table.d]
 
 
-def slope_steps(context: Context, point: Array) -> Array:
-    """Signed steps (n, d) for gradients from values."""
-    return finite_differences.inward(point, finite_differences.gradient_step(context), context.box.upper_unit)
+def slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
+    """Signed steps (n, d) for gradients from values: where rounding and the bend of the function matter alike."""
+    value = table.value[rows]
+    noise = 4.0 * EPSILON * np.where(np.isfinite(value), np.abs(value), 0.0)
+    bend = np.abs(np.einsum("nii->ni", table.hessian[rows]))
+    with np.errstate(all="ignore"):
+        steps = 2.0 * np.sqrt(noise[:, None] / bend)
+    steps = np.where(np.isfinite(steps), steps, 1e-7)
+    return finite_differences.inward(table.point[rows], np.clip(steps, 1e-8, 1e-5), context.box.upper_unit)
 
 
-def _curvature_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
-    """Long enough for a rise that is neither a tie nor rounding, short enough for the curvature not to change."""
-    rise = max(context.tolerances.tie, 1e4 * EPSILON * float(np.abs(table.value[rows]).max(initial=0.0)))
-    curvature = np.abs(np.einsum("nii->ni", table.hessian[rows])).max(axis=1, keepdims=True)
-    steps = np.sqrt(2.0 * rise / np.maximum(curvature, TINY))
-    return np.broadcast_to(np.clip(steps, context.xtol, TUNING.curvature_step), (len(rows), table.d))
+def _axes(context: Context, table: TrustRegionTable, rows: Rows) -> tuple[Array, Array]:
+    """Directions (n, d, d) along which the curvature is measured, those of the model, and steps (n, d) along them.
+
+    Along each the model changes by the same amount, more than rounding and little enough for the curvature not to
+    change: a narrow valley is measured as well as a round one.
+    """
+    point, g, H = table.point[rows], table.gradient[rows], table.hessian[rows]
+    model = models.model(context.box, point, g, H)
+    rise = np.maximum(1e-10 * context.scale, 1e5 * EPSILON * np.abs(table.value[rows]))
+    steps = np.sqrt(2.0 * rise[:, None] / np.maximum(np.abs(model.eigenvalues), TINY))
+    return model.vectors.mT, np.clip(steps, 0.1 * context.xtol, TUNING.curvature_step)
 
 
 # ---- what they are told; the rows returned know value, gradient and model where they are now
@@ -85,7 +96,7 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         table.hessian[rows] = told.hessian[:, 0]
         table.is_measured[rows] = True
     else:  # as curved as makes the first step as long as the radius
-        size = lengths(slope) / table.radius[rows]
+        size = 0.01 * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
     return rows
 
@@ -104,6 +115,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     table.iterations[rows] += 1
     table.refusals[refused] += 1
     table.point[taken], table.value[taken] = trial[is_better], value[is_better]
+    table.last[taken] = length[is_better]
     if slope is None:
         table.came_from[taken], table.old_gradient[taken] = point[is_better], g[is_better]
         table.phase[taken] = Phase.SLOPE.value
@@ -113,7 +125,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
         return refused
     if order == 1:
         usable = np.isfinite(slope).all(axis=1)
-        table.hessian[rows[usable]] = models.rank_one(H[usable], s[usable], (slope - g)[usable])
+        table.hessian[rows[usable]] = models.learn(H[usable], s[usable], (slope - g)[usable])
     else:
         table.hessian[taken] = told.hessian[is_better, 0]
     table.gradient[taken] = slope[is_better]
@@ -139,35 +151,37 @@ def _resized(radius: Array, rise: Array, predicted: Array, length: Array) -> Arr
 
 def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     point, H, measured = table.point[rows], table.hessian[rows], table.is_measured[rows]
+    made = points.diagonal(0, 1, 2) - point
     slope = finite_differences.gradient(point, table.value[rows], points, told.value)
-    if measured.any():
-        slope -= np.where(measured[:, None], _bias(context, point, H), 0.0)
+    slope -= 0.5 * made * np.einsum("nii->ni", H)
     s, change = point - table.came_from[rows], slope - table.old_gradient[rows]
     miss, size = (np.abs(a).max(axis=1) for a in (change - (H @ s[..., None])[..., 0], change))
     is_guess = ~measured | (miss > TUNING.agreement * size)  # a measured model that misses the change is out of date
     table.is_measured[rows[is_guess]] = False
     guess = is_guess & np.isfinite(size)
-    table.hessian[rows[guess]] = models.rank_one(H[guess], s[guess], change[guess])
+    table.hessian[rows[guess]] = models.learn(H[guess], s[guess], change[guess])
     table.gradient[rows] = slope
     return rows
 
 
 def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     point, value, g = table.point[rows], table.value[rows], table.gradient[rows]
+    axes, _ = _axes(context, table, rows)
     if context.order == 0:
-        H = finite_differences.hessian(point, value, points, told.value)
-        slack = 100.0 * context.tolerances.rounding()
-        H[finite_differences.is_rough(point, value, g, points, told.value, slack)] = np.nan
-        bias = _bias(context, point, H)
-        table.gradient[rows] -= np.where(np.isfinite(bias), bias, 0.0)
+        where = point, value, points, told.value, axes
+        slope = np.einsum("nid,nd->ni", axes, g)
+        error = 0.5 * np.abs(slope_steps(context, table, rows) * np.einsum("nii->ni", table.hessian[rows]))
+        made = np.einsum("nid,nid->ni", points[:, : table.d] - point[:, None], axes)
+        slack = 100.0 * context.tolerances.rounding() + np.abs(made) * np.einsum("nid,nd->ni", np.abs(axes), error)
+        M = finite_differences.hessian(*where)
+        M[finite_differences.is_rough(point, value, slope, points, told.value, slack, axes)] = np.nan
+        H = finite_differences.turned(M, axes)
+        central = np.einsum("nid,ni->nd", axes, finite_differences.slopes(*where))
+        table.gradient[rows] = np.where(np.isfinite(central), central, g)
     else:
-        H = finite_differences.hessian_of_gradients(point, g, points, told.gradient)
+        made = np.einsum("nid,nid->ni", points - point[:, None], axes)
+        H = finite_differences.hessian_of_gradients(g, made, told.gradient, axes)
     table.hessian[rows] = H
     table.is_measured[rows] = True
     table.measurements[rows] += 1
     return rows
-
-
-def _bias(context: Context, point: Array, H: Array) -> Array:
-    """How far gradients from values are off, (n, d), where the curvature is known."""
-    return 0.5 * slope_steps(context, point) * np.einsum("nii->ni", H)

@@ -106,6 +106,19 @@ def rank_one(H: Array, s: Array, change: Array) -> Array:
     return H + factor[:, None, None] * residual[:, :, None] * residual[:, None, :]
 
 
+def learn(H: Array, s: Array, change: Array) -> Array:
+    """BFGS where the function is concave along s, rank one elsewhere."""
+    Hs = (H @ s[..., None])[..., 0]
+    sy = -np.einsum("nd,nd->n", s, change)
+    sBs = -np.einsum("nd,nd->n", s, Hs)
+    ny, ns = np.sqrt(np.einsum("nd,nd->n", change, change)), np.sqrt(np.einsum("nd,nd->n", s, s))
+    fine = (sy > 1e-8 * ny * ns) & (sBs > 1e-14 * ns * np.sqrt(np.einsum("nd,nd->n", Hs, Hs)))
+    a = np.where(fine, 1.0 / np.where(fine, sBs, 1.0), 0.0)
+    b = np.where(fine, 1.0 / np.where(fine, sy, 1.0), 0.0)
+    new = H + a[:, None, None] * Hs[:, :, None] * Hs[:, None, :] - b[:, None, None] * change[:, :, None] * change[:, None, :]
+    return np.where(fine[:, None, None], new, rank_one(H, s, change))
+
+
 def match_value(H: Array, s: Array, missing: Array) -> Array:
     """The smallest change of models H along s that raises their value at s by `missing`."""
     squared = np.einsum("nd,nd->n", s, s)

@@ -111,7 +111,7 @@ class TrustRegion:
         stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
         table.distance[rows], table.shrinkage[rows] = far, q
         step = np.where((stretch > 0.0)[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
-        is_there = convergence.is_stationary(context, model, value, far, gains, measured, table.measurements[rows])
+        is_there = convergence.is_stationary(context, model, value, far, gains, measured, table.measurements[rows], table.last[rows])
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
             known = recognise(context, point, value, g, peaks, gains, is_sure)

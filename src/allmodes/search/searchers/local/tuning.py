@@ -19,7 +19,7 @@ class Tuning:
     spacing_share: float = constant(0.5, "spacing of modes", "first step: half the way to the next mode")
     growth: float = constant(2.5, "radius", "next radius after a model that predicted well")
     shrinkage: float = constant(0.3, "step", "next step, in a trust region or on a line, after one that was too long")
-    patience: int = constant(60, "steps", "a search that takes longer is on something that has no optimum")
+    patience: int = constant(300, "steps", "a search that takes longer is on something that has no optimum")
     patience_per_dimension: int = constant(10, "steps", "updated models learn one direction with each step")
     refusals: int = constant(6, "trial points", "so many that are no better are needed to call the function rough")
     refused_share: float = constant(0.4, "trial points", "smooth functions refuse fewer: models are not to be trusted")
