@@ -64,8 +64,7 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
 
 def slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
     """Signed steps (n, d) for gradients from values: where rounding and the bend of the function matter alike."""
-    value = table.value[rows]
-    noise = 4.0 * EPSILON * np.where(np.isfinite(value), np.abs(value), 0.0)
+    noise = context.tolerances.error_of(table.value[rows])
     bend = np.abs(np.einsum("nii->ni", table.hessian[rows]))
     with np.errstate(all="ignore"):
         steps = 2.0 * np.sqrt(noise[:, None] / bend)
@@ -81,9 +80,11 @@ def _axes(context: Context, table: TrustRegionTable, rows: Rows) -> tuple[Array,
     """
     point, g, H = table.point[rows], table.gradient[rows], table.hessian[rows]
     model = models.model(context.box, point, g, H)
-    rise = np.maximum(1e-10 * context.scale, 1e5 * EPSILON * np.abs(table.value[rows]))
-    steps = np.sqrt(2.0 * rise[:, None] / np.maximum(np.abs(model.eigenvalues), TINY))
-    return model.vectors.mT, np.clip(steps, 0.1 * context.xtol, TUNING.curvature_step)
+    steps = np.zeros_like(point)
+    if context.order == 0:
+        fall = 1e5 * context.tolerances.error_of(table.value[rows])
+        steps = np.sqrt(2.0 * fall[:, None] / np.maximum(np.abs(model.eigenvalues), TINY))
+    return model.vectors.mT, np.clip(steps, 1e-5, 1e-2)
 
 
 # ---- what they are told; the rows returned know value, gradient and model where they are now
@@ -98,6 +99,13 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     else:  # as curved as makes the first step as long as the radius
         size = 0.01 * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
+        import os
+        th = float(os.environ.get("THETA", "0"))
+        A = context.archive
+        if th and len(A):
+            C = A.components.factors.C
+            P = (C @ C.mT).mean(axis=0)
+            table.hessian[rows] = -th * P
     return rows
 
 
@@ -111,7 +119,12 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     is_better = _is_better(rise, predicted, 2.0 * EPSILON * np.abs(old), g, slope)
     taken, refused = rows[is_better], rows[~is_better]
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length)
-    table.is_measured[rows[(length > context.tolerances.near) | ~is_better]] = order == 2
+    stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
+    if slope is not None:
+        change = slope - g
+        miss = np.abs(change - (H @ s[..., None])[..., 0]).max(axis=1)
+        stale &= ~(miss <= 0.02 * np.abs(change).max(axis=1))
+    table.is_measured[rows[stale]] = order == 2
     table.iterations[rows] += 1
     table.refusals[refused] += 1
     table.point[taken], table.value[taken] = trial[is_better], value[is_better]

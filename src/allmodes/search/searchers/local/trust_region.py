@@ -185,11 +185,10 @@ class TrustRegion:
 
     def _arrived(self, k: int) -> Arrived:
         table = self.table
-        is_sharp = table.distance[k] <= TUNING.arrival * self.context.xtol and table.shrinkage[k] < TUNING.quadratic
         return Arrived(
             Candidate(
                 table.point[k].copy(), float(table.value[k]), table.gradient[k].copy(), table.hessian[k].copy(),
                 "derivatives" if self.context.order == 2 else "differences",
-                table.origin(k), float(table.radius[k]), bool(is_sharp),
+                table.origin(k), float(table.radius[k]), float(table.distance[k]),
             )
         )  # fmt: skip
