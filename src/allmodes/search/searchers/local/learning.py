@@ -16,6 +16,11 @@ from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
 
 
+import os
+
+LOW, HIGH = float(os.environ.get("LOW", "1e-4")), float(os.environ.get("HIGH", "1e300"))
+
+
 @stored
 @dataclass(eq=False)
 class TrustRegionTable(Table):
@@ -147,7 +152,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
 
 def _is_better(rise: Array, predicted: Array, rounding: Array, g: Array, slope: Array | None) -> Mask:
     """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
-    is_better = (rise > 1e-4 * predicted) & (rise > 0.0)
+    is_better = (rise > LOW * predicted) & (rise > 0.0) & ((rise < HIGH * predicted) | (predicted <= rounding))
     is_level = np.abs(rise) <= rounding
     if is_level.any():
         is_flatter = predicted <= rounding if slope is None else np.abs(slope).max(axis=1) < np.abs(g).max(axis=1)
