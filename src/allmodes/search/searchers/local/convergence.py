@@ -18,17 +18,18 @@ def last_step(context: Context) -> float:
 
 
 def is_stationary(
-    context: Context, model: Model, value: Array, far: Array, gains: Array, measured: Mask, measurements: Counts, last: Array
+    context: Context, model: Model, value: Array, far: Array, measured: Mask, measurements: Counts, last_steps: Array
 ) -> Mask:
-    """Which searches are at the maximum of their model, or on flat ground, (n,).
+    """Which searches are at the maximum of their model, or have nothing to gain, (n,).
 
-    `far` and `gains` say how far away the maximum of the model is, and how much higher. A guessed model counts when
-    its step is short enough to be worth a measurement; after measurements that came too early, shorter still.
+    `far` says how far away the maximum of the model is. A guessed model counts when its step, and the one before, are
+    short enough to be worth a measurement; after measurements that came too early, shorter still.
     """
     order, xtol, tolerances = context.order, context.xtol, context.tolerances
     steepest, curve = model.eigenvalues[:, -1], np.abs(model.eigenvalues).max(axis=1)
     tolerance = TUNING.arrival * xtol if order else last_step(context)
-    guessed = np.where(last <= 30.0 * tolerances.near, tolerances.near * TUNING.remeasure**measurements, 0.0)
+    is_settled = last_steps <= TUNING.settled * tolerances.near
+    guessed = np.where(is_settled, tolerances.near * TUNING.remeasure**measurements, 0.0)
     near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
     promised = 0.5 * (model.rotated**2 / np.maximum(np.abs(model.eigenvalues), TINY)).sum(axis=1)
     nothing = promised <= tolerances.error_of(value) + EPSILON * context.scale

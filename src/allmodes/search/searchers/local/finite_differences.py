@@ -5,7 +5,6 @@ The only place where second derivatives are made of exact values: along the coor
 
 from __future__ import annotations
 
-import math
 from functools import cache
 
 import numpy as np
@@ -14,9 +13,13 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import EPSILON
+from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
+
+_GRADIENT_STEPS = 1e-8, 1e-5  # of the box: shorter ones drown in the rounding of places, longer ones see the bend
+_CURVATURE_STEPS = 1e-5, 1e-2  # of the box: the shorter, the less a bent valley is mistaken for a wide one
+_CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
 
 @cache
@@ -28,10 +31,14 @@ def basis(d: int) -> Array:
 # ---- gradients
 
 
-def gradient_step(context: Context) -> float:
-    """Length of the steps for gradients from values: longer where values are rounded coarsely."""
-    coarse = math.sqrt(EPSILON * abs(context.level) / context.scale) if context.scale > 0.0 else 0.0
-    return float(min(max(TUNING.gradient_step, coarse), TUNING.curvature_step))
+def gradient_steps(context: Context, points: Array, values: Array, curvatures: Array | float) -> Array:
+    """Signed steps (n, d) for gradients from values, inward at the bounds.
+
+    As long as makes rounding of values (n,) matter as much as curvatures (n, d), within limits.
+    """
+    errors = context.tolerances.error_of(values)[:, None]
+    steps = 2.0 * np.sqrt(errors / np.maximum(np.abs(curvatures), TINY))
+    return inward(points, np.clip(steps, *_GRADIENT_STEPS), context.box.upper_unit)
 
 
 def inward(points: Array, step: Array | float, upper: Array) -> Array:
@@ -67,6 +74,12 @@ def hessian_of_gradients(gradients: Array, lengths: Array, moved_gradients: Arra
     rows = (moved_gradients - gradients[:, None, :]) / lengths[:, :, None]
     M = rows @ axes.mT
     return turned(0.5 * (M + M.mT), axes)
+
+
+def curvature_steps(context: Context, values: Array, curvatures: Array) -> Array:
+    """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows."""
+    falls = _CLEAR * context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
+    return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *_CURVATURE_STEPS)
 
 
 def turned(M: Array, axes: Array) -> Array:
@@ -151,16 +164,17 @@ def _along_axes(
 
 
 def is_rough(
-    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, slack: float,
+    points: Array, values: Array, gradients: Array, errors: Array, moved: Array, moved_values: Array, slack: float,
     axes: Array | None = None,
-) -> NDArray[np.bool_]:
-    """Whether the values on both sides along a coordinate contradict each other: a kink or a jump, (n,).
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Whether the values on both sides along an axis contradict each other: a kink or a jump, (n,).
 
-    A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The gradient comes from
-    much shorter steps, so that what is left over beside it must be about the same curvature on both sides.
+    A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The slopes g (n, d) come
+    from much shorter steps, so that what is left over beside them and their errors (n, d) must be about the same
+    curvature on both sides.
     """
     a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
     bend_a, bend_b = rise_a - gradients * a, (rise_b - gradients * b) * (a / b) ** 2
     largest = np.maximum(np.abs(bend_a), np.abs(bend_b))
-    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack
+    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack + errors * np.abs(a)
     return np.asarray(~is_smooth.all(axis=1))

@@ -18,9 +18,6 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.starts.start import Start
 from allmodes.storage import stored
 
-import os
-
-RAD = float(os.environ.get("RAD", "0.05"))
 TRUST_REGION, QUASI_NEWTON = "trust region", "quasi-Newton"
 
 
@@ -70,7 +67,7 @@ class LocalSearch:
         if not starts:
             return []
         usual = max(TUNING.shortest_first_radius, TUNING.spacing_share * self.context.archive.spacing)
-        usual = min(RAD * np.sqrt(self.context.box.d), usual)
+        usual = min(TUNING.first_radius * np.sqrt(self.context.box.d), usual)
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
