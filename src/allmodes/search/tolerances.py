@@ -24,6 +24,7 @@ _CLOSE = 10.0  # sqrt(xtol): modes farther apart than this are never compared po
 _TIE = 1e-7  # of the scale: values that users call equal; xtol^2 of curvature is far less
 _RELATIVE_TIE = 1e-12  # of the value: what a sum of a few thousand rounded terms loses
 _ROUNDING = (1e-11, 1e-15, 1e-14)  # of the local relief, of the scale, of the value: differences that mean nothing
+_ERROR = 4.0  # roundings of the last digit in a value: a few terms of its size are added up
 _NOISE = 3.0  # standard deviations of a difference that may be luck, also where the best of many is compared
 
 
@@ -80,6 +81,10 @@ class Tolerances(NamedTuple):
         fall = float(np.abs(np.einsum("jd,de,je->j", apart, H, apart)).min(initial=np.inf))
         error = 0.5 * context.xtol**2 * float(np.abs(H).max(initial=0.0))
         return float(np.fmin(self.tie, _TIE * fall + error + _RELATIVE_TIE * abs(archive.best)))
+
+    def error_of(self, value: Array | float) -> Array:
+        """How far values (...) that are this large may be off by rounding; 0 where the function failed."""
+        return _ERROR * EPSILON * np.where(np.isfinite(value), np.abs(value), 0.0)
 
     def rounding(self, curvature: float = np.inf) -> float:
         """Differences of values that mean nothing, where the function is curved like this."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
 from allmodes.search.geometry import clip, is_held, lengths, room
-from allmodes.search.searchers.local.finite_differences import gradient_step
 from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.search.verify.question import ByValues, Higher, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
@@ -21,7 +19,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SIDES = np.array([1.0, -1.0])
-_CLOSER = 0.25  # length of the closer check over that of the other
+_NEAR_FAR = 1.0, 4.0
 
 
 class Shape(NamedTuple):
@@ -30,30 +28,27 @@ class Shape(NamedTuple):
     Attributes:
         held: (d,), coordinates at a bound that the ascent surely pushes against.
         eigenvalues, axes: ascending (n,), and directions (n, d).
-        level: curvature that cannot be told from none; `gentle`, curvature that values must confirm.
+        level: curvature that cannot be told from none.
+        is_weak: (n,), curvature that is so little that values must confirm it.
     """
 
     held: NDArray[np.bool_]
     eigenvalues: Array
     axes: Array
     level: float
-    gentle: float
+    is_weak: NDArray[np.bool_]
 
     @property
     def least(self) -> float:
         """The curvature that is closest to rising, or rises."""
         return float(self.eigenvalues[-1])
 
-    @property
-    def largest(self) -> float:
-        return float(np.abs(self.eigenvalues).max(initial=0.0))
-
 
 def shape(context: Context, candidate: Candidate) -> Shape:
     """What gradient and Hessian of a candidate say."""
     H, g, d = candidate.hessian, candidate.gradient, context.box.d
     rim = (TUNING.rim if context.order == 0 else TUNING.rim * 1e-3) * np.maximum(np.diagonal(H), 0.0)
-    unsure = 1e-8 if context.order else 2.0 * gradient_step(context)  # differences are off by half their step
+    unsure = 1e-8 if context.order else 2.0 * TUNING.unsure  # differences are off by half their step
     error = np.maximum(rim, unsure * np.abs(H).max(initial=0.0))
     held = is_held(context.box, candidate.point, g) & (np.abs(g) > error)
     free = np.flatnonzero(~held)
@@ -61,45 +56,23 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     axes = np.zeros((len(free), d))
     axes[:, free] = vectors.T
     largest = float(np.abs(eigenvalues).max(initial=0.0))
-    level = (TUNING.level_from_hessian if context.order == 2 else TUNING.level_from_differences) * largest
-    if context.order == 0:  # rounding of a value over the square of a difference step, with room
-        level = max(level, 1e8 * EPSILON * abs(candidate.value))
-    if not context.is_sampled:  # a given start, before anything is known of the function
-        gentle = np.inf
-    else:
-        is_sharp = context.order > 0 and candidate.is_sharp
-        gentle = max(level, (TUNING.faint if is_sharp else TUNING.gentle) * context.scale)
-    return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, gentle)
-
-
-def kind_of(context: Context, candidate: Candidate, seen: Shape) -> str:
-    """ "optimum", "boundary", "flat" if values must tell, or empty for a saddle."""
-    if not len(seen.eigenvalues):
-        return "boundary"
-    if seen.least > seen.level:  # at a bound values tell whether it rises inward
-        is_at_bound = is_held(context.box, candidate.point, candidate.gradient) & ~seen.held
-        return "flat" if is_at_bound.any() else ""
-    if seen.least >= -seen.gentle:
-        return "flat"
-    return "boundary" if seen.held.any() else "optimum"
+    level = TUNING.level * largest
+    if context.order == 0:  # rounding of values over the square of the longest difference step
+        level = max(level, 4.0 * float(context.tolerances.error_of(candidate.value)) / TUNING.longest**2)
+    is_weak = eigenvalues >= -max(TUNING.weak * largest, TUNING.gentle * context.scale, level)
+    return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, is_weak)
 
 
 def examine(context: Context, candidate: Candidate) -> Step:
     """The first step of verifying a smooth candidate."""
     seen = shape(context, candidate)
-    kind = kind_of(context, candidate, seen)
-    if not kind:
-        return NoOptimum("a saddle")
-    if not len(seen.eigenvalues):
+    kind = "boundary" if seen.held.any() else "optimum"
+    if not seen.is_weak.any():
         return Optimum(candidate, kind)
-    if kind == "flat":
-        is_checked = seen.least < -TUNING.faint * seen.largest and context.is_sampled
-        return LeastCurvature(candidate, kind) if is_checked else LevelGround(candidate)
-    smallest = float(np.abs(seen.eigenvalues).min())
-    is_narrow = smallest < TUNING.gentle * max(seen.largest, context.scale)
-    if context.order == 0 or (context.order == 1 and is_narrow):
-        return LeastCurvature(candidate, kind)
-    return Optimum(candidate, kind)
+    if seen.least > seen.level:  # at a bound values tell whether it rises inward
+        is_at_bound = is_held(context.box, candidate.point, candidate.gradient) & ~seen.held
+        return LevelGround(candidate) if is_at_bound.any() else NoOptimum("a saddle")
+    return LevelGround(candidate) if seen.least >= -seen.level else WeakAxes(candidate)
 
 
 def _slack(context: Context, candidate: Candidate) -> float:
@@ -122,47 +95,42 @@ def _optimum(context: Context, candidate: Candidate, is_level: bool = False) -> 
 
 @stored
 @dataclass(frozen=True)
-class LeastCurvature(ByValues):
-    """Does the function fall along the direction that is curved least, as the model says?
+class WeakAxes(ByValues):
+    """Does the function fall along every direction of little curvature as the model says: like a parabola?
 
-    Differences along the axes may take a ridge for a peak, along which the function goes on rising; and a model from
-    close by may call the floor of a bent valley curved.
+    It is asked as near as rounding allows, for valleys bend; but not nearer than the optimum is known to be, where a
+    peak of higher order looks like a parabola, too.
     """
 
     candidate: Candidate
-    kind: str
+
+    def _lengths(self, context: Context, seen: Shape) -> Array:
+        candidate = self.candidate
+        error = float(context.tolerances.error_of(candidate.value))
+        least = np.sqrt(TUNING.clear * error / np.maximum(np.abs(seen.eigenvalues), TINY))[seen.is_weak]
+        return np.clip(np.maximum(least, 10.0 * candidate.step), 1e-5, TUNING.longest)
 
     def points(self, context: Context) -> Array:
         seen = shape(context, self.candidate)
-        tolerances = context.tolerances
-        fall = min(context.xtol * context.scale, 1e3 * _slack(context, self.candidate))
-        length = np.clip(np.sqrt(2.0 * fall / max(-seen.least, TINY)), tolerances.same, tolerances.close)
-        shares = np.array([1.0, -1.0, _CLOSER, -_CLOSER] if self.kind == "flat" else [1.0, -1.0])
-        return clip(context.box, self.candidate.point + length * np.outer(shares, seen.axes[-1]))
+        moves = self._lengths(context, seen)[:, None] * seen.axes[seen.is_weak]
+        near, far = _NEAR_FAR
+        moves = np.concatenate([near * moves, -near * moves, far * moves, -far * moves])
+        return clip(context.box, self.candidate.point + moves)
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         candidate = self.candidate
-        higher = _higher(context, candidate, points, values)
-        if higher is not None:
-            return higher
+        error = float(context.tolerances.error_of(candidate.value))
+        best = int(np.argmax(values))
+        if values[best] > candidate.value + 10.0 * error + EPSILON * context.scale:
+            return Higher(points[best], candidate.radius)
         seen = shape(context, candidate)
-        axis = seen.axes[-1]
-        ahead, behind = np.abs((points[:2] - candidate.point) @ axis)
-        predicted = -0.5 * seen.least * ahead * behind
-        fall = candidate.value - float(values[:2].mean())
-        slack = _slack(context, candidate)
-        is_clear = math.isclose(ahead, behind, rel_tol=1e-3) and abs(predicted - fall) > 10.0 * slack
-        kind = self.kind
-        if is_clear and fall < TUNING.seen * predicted:
-            H = candidate.hessian - (seen.least + 2.0 * fall / ahead**2) * np.outer(axis, axis)
-            candidate = replace(candidate, hessian=H)
-            if kind_of(context, candidate, shape(context, candidate)) in ("flat", ""):
-                kind = "flat"
-        elif len(values) > 2:
-            falls = np.array([fall, (candidate.value - float(values[2:].mean())) / _CLOSER**2])
-            if ((falls > TUNING.seen * predicted) & (falls < predicted / TUNING.seen)).all():  # as it seems
-                return _optimum(context, candidate)
-        return LevelGround(candidate) if kind == "flat" else Optimum(candidate, kind)
+        length = lengths(points - candidate.point).reshape(2, 2, -1)
+        falls = (candidate.value - values).reshape(2, 2, -1).mean(axis=1)
+        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (length**2).mean(axis=1)
+        is_alike = (falls > TUNING.seen * predicted) & (falls < predicted / TUNING.seen)
+        if is_alike[0].all() and (is_alike[1] | (falls[1] > predicted[1])).all():
+            return _optimum(context, candidate)
+        return LevelGround(candidate)
 
 
 @stored
@@ -187,9 +155,7 @@ class LevelGround(ByValues):
         if not ((np.abs(falls) > slack).any(axis=0) | is_cut_off).all():
             return FarGround(candidate)  # exactly level as far as was seen: look farther
         if is_curved(length, falls, slack).all():
-            curvatures = np.abs(shape(context, candidate).eigenvalues)
-            is_weak = curvatures.min(initial=np.inf) < TUNING.weak * curvatures.max(initial=0.0)
-            return _optimum(context, candidate, is_level=bool(context.order < 2 and is_weak))
+            return _optimum(context, candidate, is_level=context.order < 2)
         return Optimum(candidate, "flat", is_level=True)
 
 
@@ -221,7 +187,7 @@ class FarGround(ByValues):
 def _probes(context: Context, candidate: Candidate, distances: Array) -> Array:
     """Points (n, d) on both sides along every direction that looks level, ordered by distance, side, direction."""
     seen = shape(context, candidate)
-    axes = seen.axes[seen.eigenvalues >= -seen.gentle]
+    axes = seen.axes[seen.is_weak]
     directions = _SIDES[:, None, None] * axes
     reach = np.minimum(distances[:, None, None], room(context.box, candidate.point, directions))
     return clip(context.box, candidate.point + reach[..., None] * directions).reshape(-1, context.box.d)

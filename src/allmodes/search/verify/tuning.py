@@ -11,13 +11,12 @@ from allmodes.search.constants import constant
 class Tuning:
     """How candidates are judged. "Box" is the width of the domain, "scale" the spread of the function over it."""
 
-    level_from_differences: float = constant(
-        1e-2, "largest curvature", "least curvature that differences of values or gradients can be trusted to show"
-    )
-    level_from_hessian: float = constant(1e-5, "largest curvature", "the same for Hessians that are given")
-    gentle: float = constant(0.1, "scale", "least curvature below which values must say whether it is one")
-    faint: float = constant(1e-6, "largest curvature", "least curvature that values close by can show")
-    weak: float = constant(1e-3, "largest curvature", "least curvature that may be none where no Hessian is given")
+    level: float = constant(1e-9, "largest curvature", "least curvature that can be told from none")
+    weak: float = constant(1e-2, "largest curvature", "least curvature that needs no confirmation by values")
+    gentle: float = constant(0.1, "scale", "the same, beside the spread of the function")
+    clear: float = constant(1e4, "rounding of a value", "fall that shows the curvature")
+    longest: float = constant(1e-2, "box", "longest distance over which curvature is measured")
+    unsure: float = constant(1e-7, "largest curvature", "slope that differences cannot tell from none")
     rim: float = constant(1e-3, "curvature upward", "slope at a bound that may be an error of differences")
     probe_near: float = constant(3e-3, "box", "first distance at which a direction that looks level is probed")
     probe_ratio: float = constant(10.0, "ratio", "next distance over the last, up to the whole box")

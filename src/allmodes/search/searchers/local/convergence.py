@@ -6,7 +6,6 @@ import numpy as np
 
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held, lengths
-from allmodes.search.searchers.local.finite_differences import gradient_step
 from allmodes.search.searchers.local.models import Model
 from allmodes.search.searchers.local.table import Array, Counts, Mask
 from allmodes.search.searchers.local.tuning import TUNING
@@ -19,28 +18,24 @@ def last_step(context: Context) -> float:
 
 
 def is_stationary(
-    context: Context, model: Model, value: Array, far: Array, gains: Array, measured: Mask, measurements: Counts
+    context: Context, model: Model, value: Array, far: Array, measured: Mask, measurements: Counts, last_steps: Array
 ) -> Mask:
-    """Which searches are at the maximum of their model, or on flat ground, (n,).
+    """Which searches are at the maximum of their model, or have nothing to gain, (n,).
 
-    `far` and `gains` say how far away the maximum of the model is, and how much higher. A guessed model counts when
-    its step is short enough to be worth a measurement; after measurements that came too early, shorter still.
+    `far` says how far away the maximum of the model is. A guessed model counts when its step, and the one before, are
+    short enough to be worth a measurement; after measurements that came too early, shorter still.
     """
-    order, scale, xtol = context.order, context.scale, context.xtol
-    steepest = model.eigenvalues[:, -1]
+    order, xtol, tolerances = context.order, context.xtol, context.tolerances
+    steepest, curve = model.eigenvalues[:, -1], np.abs(model.eigenvalues).max(axis=1)
     tolerance = TUNING.arrival * xtol if order else last_step(context)
-    guessed = context.tolerances.near * (1.0 if order else TUNING.remeasure**measurements)
+    is_settled = last_steps <= TUNING.settled * tolerances.near
+    guessed = np.where(is_settled, tolerances.near * TUNING.remeasure**measurements, 0.0)
     near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
-    curve = np.abs(model.eigenvalues).max(axis=1)
-    size = np.minimum(scale, curve)
-    if order == 0:  # what rounding of values makes of a slope
-        size += 4.0 * EPSILON * np.abs(value) / (gradient_step(context) * TUNING.level_slope)
-    is_flat = np.abs(model.g).max(axis=1) <= TUNING.level_slope * size
-    if is_flat.any():
-        is_bent = (steepest > xtol * curve) & (curve > xtol * scale)
-        # along the floor of a steep valley a slope that is small may still lead far
-        is_rising = (steepest < 0.0) & (gains > context.tolerances.rounding(0.0)) & (order > 0)
-        near |= is_flat & ~(measured & (is_bent | is_rising))
+    promised = 0.5 * (model.rotated**2 / np.maximum(np.abs(model.eigenvalues), TINY)).sum(axis=1)
+    nothing = promised <= tolerances.error_of(value) + EPSILON * context.scale
+    if nothing.any():
+        is_bent = (steepest > xtol * curve) & (curve > xtol * context.scale)
+        near |= nothing & ~(measured & is_bent)
     return np.asarray(near)
 
 

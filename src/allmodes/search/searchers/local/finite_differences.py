@@ -5,7 +5,6 @@ The only place where second derivatives are made of exact values: along the coor
 
 from __future__ import annotations
 
-import math
 from functools import cache
 
 import numpy as np
@@ -14,9 +13,13 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import EPSILON
+from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
+
+_GRADIENT_STEPS = 1e-8, 1e-5  # of the box: shorter ones drown in the rounding of places, longer ones see the bend
+_CURVATURE_STEPS = 1e-5, 1e-2  # of the box: the shorter, the less a bent valley is mistaken for a wide one
+_CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
 
 @cache
@@ -28,10 +31,14 @@ def basis(d: int) -> Array:
 # ---- gradients
 
 
-def gradient_step(context: Context) -> float:
-    """Length of the steps for gradients from values: longer where values are rounded coarsely."""
-    coarse = math.sqrt(EPSILON * abs(context.level) / context.scale) if context.scale > 0.0 else 0.0
-    return float(min(max(TUNING.gradient_step, coarse), TUNING.curvature_step))
+def gradient_steps(context: Context, points: Array, values: Array, curvatures: Array | float) -> Array:
+    """Signed steps (n, d) for gradients from values, inward at the bounds.
+
+    As long as makes rounding of values (n,) matter as much as curvatures (n, d), within limits.
+    """
+    errors = context.tolerances.error_of(values)[:, None]
+    steps = 2.0 * np.sqrt(errors / np.maximum(np.abs(curvatures), TINY))
+    return inward(points, np.clip(steps, *_GRADIENT_STEPS), context.box.upper_unit)
 
 
 def inward(points: Array, step: Array | float, upper: Array) -> Array:
@@ -62,10 +69,22 @@ def first_gradient(points: Array, told: Evaluation) -> Array:
     return gradient(points[:, 0], told.value[:, 0], points[:, 1:], told.value[:, 1:])
 
 
-def hessian_of_gradients(points: Array, gradients: Array, moved: Array, moved_gradients: Array) -> Array:
-    """Hessians (n, d, d) from gradients (n, d, d) at points moved along one coordinate each, symmetrised."""
-    rows = (moved_gradients - gradients[:, None, :]) / (moved.diagonal(0, 1, 2) - points)[:, :, None]
-    return 0.5 * (rows + rows.swapaxes(1, 2))
+def hessian_of_gradients(gradients: Array, lengths: Array, moved_gradients: Array, axes: Array) -> Array:
+    """Hessians (n, d, d) from gradients (n, d, d) at points moved along one orthonormal axis each, by these lengths."""
+    rows = (moved_gradients - gradients[:, None, :]) / lengths[:, :, None]
+    M = rows @ axes.mT
+    return turned(0.5 * (M + M.mT), axes)
+
+
+def curvature_steps(context: Context, values: Array, curvatures: Array) -> Array:
+    """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows."""
+    falls = _CLEAR * context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
+    return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *_CURVATURE_STEPS)
+
+
+def turned(M: Array, axes: Array) -> Array:
+    """Second derivatives along coordinates, from those along orthonormal axes."""
+    return np.asarray(axes.mT @ M @ axes)
 
 
 # ---- second derivatives from values
@@ -82,7 +101,8 @@ def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes
         points: (n, d), inside the bounds.
         steps: (n, d), positive: how far to go along each axis, in units of its length.
         lower, upper: (d,), infinite where open.
-        axes: (d, d), a direction in each row, of any length and at any angle to the others; coordinates without.
+        axes: (d, d) or (n, d, d), a direction in each row, of any length and at any angle to the others; coordinates
+            without.
     """
     d = points.shape[1]
     axes = basis(d) if axes is None else axes
@@ -125,6 +145,12 @@ def curvatures(points: Array, values: Array, moved: Array, moved_values: Array, 
     return 2.0 * (rise_a / a - rise_b / b) / (a - b)
 
 
+def slopes(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
+    """First derivatives (n, d) along each axis, from the same points: their error is of second order."""
+    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
+    return (rise_a * b / a - rise_b * a / b) / (b - a)
+
+
 def _along_axes(
     points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
@@ -132,20 +158,23 @@ def _along_axes(
     d = points.shape[1]
     axes = basis(d) if axes is None else axes
     steps = moved[:, : 2 * d].reshape(-1, 2, d, d) - points[:, None, None]
-    made = np.einsum("nsid,id->sni", steps, axes / np.einsum("id,id->i", axes, axes)[:, None])
+    units = axes / np.einsum("...d,...d->...", axes, axes)[..., None]
+    made = np.einsum("nsid,id->sni" if units.ndim == 2 else "nsid,nid->sni", steps, units)
     return (made[0], made[1], moved_values[:, :d] - values[:, None], moved_values[:, d : 2 * d] - values[:, None])
 
 
 def is_rough(
-    points: Array, values: Array, gradients: Array, moved: Array, moved_values: Array, slack: float
-) -> NDArray[np.bool_]:
-    """Whether the values on both sides along a coordinate contradict each other: a kink or a jump, (n,).
+    points: Array, values: Array, gradients: Array, errors: Array, moved: Array, moved_values: Array, slack: float,
+    axes: Array | None = None,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Whether the values on both sides along an axis contradict each other: a kink or a jump, (n,).
 
-    A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The gradient comes from
-    much shorter steps, so that what is left over beside it must be about the same curvature on both sides.
+    A smooth function rises by g a + h a^2 / 2 on one side and by g b + h b^2 / 2 on the other. The slopes g (n, d) come
+    from much shorter steps, so that what is left over beside them and their errors (n, d) must be about the same
+    curvature on both sides.
     """
-    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values)
+    a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
     bend_a, bend_b = rise_a - gradients * a, (rise_b - gradients * b) * (a / b) ** 2
     largest = np.maximum(np.abs(bend_a), np.abs(bend_b))
-    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack
+    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack + errors * np.abs(a)
     return np.asarray(~is_smooth.all(axis=1))

@@ -25,6 +25,7 @@ class TrustRegionTable(Table):
         hessian: of the model at the point; a guess unless `is_measured` nearby.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
+        last_step: length of the step that led here.
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
@@ -35,6 +36,7 @@ class TrustRegionTable(Table):
     radius: Array = column()
     distance: Array = column()
     shrinkage: Array = column()
+    last_step: Array = column()
     along: Array = column(1)
     iterations: Counts = column(dtype=np.int64)
     refusals: Counts = column(dtype=np.int64)
@@ -53,26 +55,26 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
         case Phase.STEP | Phase.FINAL:
             return table.trial[rows][:, None]
         case Phase.START:
-            return finite_differences.first_points(context, point, slope_steps(context, point))
+            return finite_differences.first_points(context, point, _slope_steps(context, table, rows))
         case Phase.SLOPE:
-            return finite_differences.gradient_points(point, slope_steps(context, point))
-    steps = _curvature_steps(context, table, rows)
-    if context.order == 0:
-        return finite_differences.hessian_points(point, steps, box.lower_unit, box.upper_unit)
-    return finite_differences.gradient_points(point, finite_differences.inward(point, steps, box.upper_unit))
+            return finite_differences.gradient_points(point, _slope_steps(context, table, rows))
+    axes, steps = _curvature_axes(context, table, rows)
+    points = finite_differences.hessian_points(point, steps, box.lower_unit, box.upper_unit, axes)
+    return points if context.order == 0 else points[:, : table.d]
 
 
-def slope_steps(context: Context, point: Array) -> Array:
-    """Signed steps (n, d) for gradients from values."""
-    return finite_differences.inward(point, finite_differences.gradient_step(context), context.box.upper_unit)
+def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
+    curvatures = np.einsum("nii->ni", table.hessian[rows])
+    return finite_differences.gradient_steps(context, table.point[rows], table.value[rows], curvatures)
 
 
-def _curvature_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
-    """Long enough for a rise that is neither a tie nor rounding, short enough for the curvature not to change."""
-    rise = max(context.tolerances.tie, 1e4 * EPSILON * float(np.abs(table.value[rows]).max(initial=0.0)))
-    curvature = np.abs(np.einsum("nii->ni", table.hessian[rows])).max(axis=1, keepdims=True)
-    steps = np.sqrt(2.0 * rise / np.maximum(curvature, TINY))
-    return np.broadcast_to(np.clip(steps, context.xtol, TUNING.curvature_step), (len(rows), table.d))
+def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tuple[Array, Array]:
+    """Directions (n, d, d) along which the curvature is measured, and how far (n, d).
+
+    They are the axes of the model: so a narrow valley is measured as well as a round one.
+    """
+    model = models.model(context.box, table.point[rows], table.gradient[rows], table.hessian[rows])
+    return model.vectors.mT, finite_differences.curvature_steps(context, table.value[rows], model.eigenvalues)
 
 
 # ---- what they are told; the rows returned know value, gradient and model where they are now
@@ -84,8 +86,8 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     if context.order == 2:
         table.hessian[rows] = told.hessian[:, 0]
         table.is_measured[rows] = True
-    else:  # as curved as makes the first step as long as the radius
-        size = lengths(slope) / table.radius[rows]
+    else:  # the first step is as long as the radius
+        size = TUNING.flatter * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
     return rows
 
@@ -100,10 +102,14 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     is_better = _is_better(rise, predicted, 2.0 * EPSILON * np.abs(old), g, slope)
     taken, refused = rows[is_better], rows[~is_better]
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length)
-    table.is_measured[rows[(length > context.tolerances.near) | ~is_better]] = order == 2
+    is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
+    if slope is not None:
+        is_stale &= ~(_miss(H, s, slope - g) <= TUNING.fresh)
+    table.is_measured[rows[is_stale]] = order == 2
     table.iterations[rows] += 1
     table.refusals[refused] += 1
     table.point[taken], table.value[taken] = trial[is_better], value[is_better]
+    table.last_step[taken] = length[is_better]
     if slope is None:
         table.came_from[taken], table.old_gradient[taken] = point[is_better], g[is_better]
         table.phase[taken] = Phase.SLOPE.value
@@ -113,7 +119,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
         return refused
     if order == 1:
         usable = np.isfinite(slope).all(axis=1)
-        table.hessian[rows[usable]] = models.rank_one(H[usable], s[usable], (slope - g)[usable])
+        table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable])
     else:
         table.hessian[taken] = told.hessian[is_better, 0]
     table.gradient[taken] = slope[is_better]
@@ -122,7 +128,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
 
 def _is_better(rise: Array, predicted: Array, rounding: Array, g: Array, slope: Array | None) -> Mask:
     """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
-    is_better = (rise > 1e-4 * predicted) & (rise > 0.0)
+    is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
+    is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
     is_level = np.abs(rise) <= rounding
     if is_level.any():
         is_flatter = predicted <= rounding if slope is None else np.abs(slope).max(axis=1) < np.abs(g).max(axis=1)
@@ -140,34 +147,42 @@ def _resized(radius: Array, rise: Array, predicted: Array, length: Array) -> Arr
 def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     point, H, measured = table.point[rows], table.hessian[rows], table.is_measured[rows]
     slope = finite_differences.gradient(point, table.value[rows], points, told.value)
-    if measured.any():
-        slope -= np.where(measured[:, None], _bias(context, point, H), 0.0)
+    slope -= 0.5 * (points.diagonal(0, 1, 2) - point) * np.einsum("nii->ni", H)  # what forward differences are off
     s, change = point - table.came_from[rows], slope - table.old_gradient[rows]
-    miss, size = (np.abs(a).max(axis=1) for a in (change - (H @ s[..., None])[..., 0], change))
-    is_guess = ~measured | (miss > TUNING.agreement * size)  # a measured model that misses the change is out of date
+    miss = _miss(H, s, change)
+    is_guess = ~measured | (miss > TUNING.agreement)  # a measured model that misses the change is out of date
     table.is_measured[rows[is_guess]] = False
-    guess = is_guess & np.isfinite(size)
-    table.hessian[rows[guess]] = models.rank_one(H[guess], s[guess], change[guess])
+    guess = is_guess & np.isfinite(miss)
+    table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess])
     table.gradient[rows] = slope
     return rows
 
 
+def _miss(H: Array, s: Array, change: Array) -> Array:
+    """How much of a change of gradient over steps s models H miss, (n,)."""
+    wrong = np.abs(change - (H @ s[..., None])[..., 0]).max(axis=1)
+    return np.asarray(wrong / np.maximum(np.abs(change).max(axis=1), TINY))
+
+
 def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
+    """The curvature is measured; with points on both sides of each axis the gradient, too."""
     point, value, g = table.point[rows], table.value[rows], table.gradient[rows]
+    axes, _ = _curvature_axes(context, table, rows)
     if context.order == 0:
-        H = finite_differences.hessian(point, value, points, told.value)
+        slope = np.einsum("nid,nd->ni", axes, g)
+        bias = 0.5 * _slope_steps(context, table, rows) * np.einsum("nii->ni", table.hessian[rows])
+        errors = np.einsum("nid,nd->ni", np.abs(axes), np.abs(bias))
         slack = 100.0 * context.tolerances.rounding()
-        H[finite_differences.is_rough(point, value, g, points, told.value, slack)] = np.nan
-        bias = _bias(context, point, H)
-        table.gradient[rows] -= np.where(np.isfinite(bias), bias, 0.0)
+        M = finite_differences.hessian(point, value, points, told.value, axes)
+        M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
+        H = finite_differences.turned(M, axes)
+        slope = finite_differences.slopes(point, value, points, told.value, axes)
+        measured = np.einsum("nid,ni->nd", axes, slope)
+        table.gradient[rows] = np.where(np.isfinite(measured), measured, g)
     else:
-        H = finite_differences.hessian_of_gradients(point, g, points, told.gradient)
+        made = np.einsum("nid,nid->ni", points - point[:, None], axes)
+        H = finite_differences.hessian_of_gradients(g, made, told.gradient, axes)
     table.hessian[rows] = H
     table.is_measured[rows] = True
     table.measurements[rows] += 1
     return rows
-
-
-def _bias(context: Context, point: Array, H: Array) -> Array:
-    """How far gradients from values are off, (n, d), where the curvature is known."""
-    return 0.5 * slope_steps(context, point) * np.einsum("nii->ni", H)

@@ -67,7 +67,7 @@ def begin(context: Context, table: LineTable, rows: Rows) -> Rows:
     if is_bad.any():
         p[is_bad] = g[is_bad] * context.tolerances.near / np.maximum(lengths(g[is_bad]), TINY)[:, None]
         slope[is_bad] = np.einsum("nd,nd->n", g[is_bad], p[is_bad])
-    share = np.minimum(1.0, TUNING.first_radius / np.maximum(lengths(p), TINY))
+    share = np.minimum(1.0, TUNING.longest_line / np.maximum(lengths(p), TINY))
     table.way[rows], table.slope[rows] = share[:, None] * p, share * slope
     table.came_from[rows], table.old_gradient[rows], table.base[rows] = point, gradient, table.value[rows]
     table.low[rows], table.high[rows], table.length[rows] = 0.0, np.inf, 1.0

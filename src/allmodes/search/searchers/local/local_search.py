@@ -66,7 +66,7 @@ class LocalSearch:
         if not starts:
             return []
         usual = max(TUNING.shortest_first_radius, TUNING.spacing_share * self.context.archive.spacing)
-        usual = min(TUNING.first_radius, usual)
+        usual = min(TUNING.first_radius * np.sqrt(self.context.box.d), usual)
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
-from allmodes.search.geometry import is_held
+from allmodes.search.geometry import is_held, lengths
 from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
@@ -97,13 +97,27 @@ def gain(g: Array, H: Array, s: Array) -> Array:
     return np.einsum("nd,nd->n", g + 0.5 * (H @ s[..., None])[..., 0], s)
 
 
-def rank_one(H: Array, s: Array, change: Array) -> Array:
-    """Symmetric rank-one update of models H to a change of gradient along s, skipped where it would blow up."""
-    residual = change - (H @ s[..., None])[..., 0]
+def updated(H: Array, s: Array, change: Array) -> Array:
+    """Models H after steps s that changed the gradient by `change`.
+
+    By Broyden, Fletcher, Goldfarb and Shanno's update where the function is concave along s, which keeps a model with a
+    maximum; by the symmetric one of rank one elsewhere, skipped where it would blow up.
+    """
+    Hs = (H @ s[..., None])[..., 0]
+    bend, seen = -np.einsum("nd,nd->n", s, Hs), -np.einsum("nd,nd->n", s, change)
+    is_concave = (seen > 1e-8 * lengths(s) * lengths(change)) & (bend > 1e-14 * lengths(s) * lengths(Hs))
+    old, new = (np.where(is_concave, 1.0 / np.where(is_concave, a, 1.0), 0.0) for a in (bend, seen))
+    concave = H + _outer(old, Hs) - _outer(new, change)
+    residual = change - Hs
     along = np.einsum("nd,nd->n", residual, s)
-    size = np.sqrt(np.einsum("nd,nd->n", residual, residual) * np.einsum("nd,nd->n", s, s))
-    factor = np.where(np.abs(along) > 1e-8 * size, 1.0 / np.where(along == 0.0, 1.0, along), 0.0)
-    return H + factor[:, None, None] * residual[:, :, None] * residual[:, None, :]
+    is_fine = np.abs(along) > 1e-8 * lengths(residual) * lengths(s)
+    other = H + _outer(np.where(is_fine, 1.0 / np.where(along == 0.0, 1.0, along), 0.0), residual)
+    return np.where(is_concave[:, None, None], concave, other)
+
+
+def _outer(factor: Array, v: Array) -> Array:
+    """factor v v^T, for factors (n,) and vectors (n, d)."""
+    return (factor[:, None] * v)[:, :, None] * v[:, None, :]
 
 
 def match_value(H: Array, s: Array, missing: Array) -> Array:

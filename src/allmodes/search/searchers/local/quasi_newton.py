@@ -58,8 +58,7 @@ class QuasiNewton:
         if phase is Phase.STEP:
             return self.table.trial[rows][:, None]
         point = self.table.point[rows]
-        step = TUNING.kink_step * finite_differences.gradient_step(self.context)  # not across a kink that is close
-        steps = finite_differences.inward(point, step, self.context.box.upper_unit)
+        steps = finite_differences.gradient_steps(self.context, point, self.table.value[rows], self.context.scale)
         if phase is Phase.START:
             return finite_differences.first_points(self.context, point, steps)
         return finite_differences.gradient_points(point, steps)

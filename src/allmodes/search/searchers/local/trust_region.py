@@ -111,7 +111,9 @@ class TrustRegion:
         stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
         table.distance[rows], table.shrinkage[rows] = far, q
         step = np.where((stretch > 0.0)[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
-        is_there = convergence.is_stationary(context, model, value, far, gains, measured, table.measurements[rows])
+        is_there = convergence.is_stationary(
+            context, model, value, far, measured, table.measurements[rows], table.last_step[rows]
+        )
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
             known = recognise(context, point, value, g, peaks, gains, is_sure)
@@ -177,7 +179,8 @@ class TrustRegion:
             table.trial[k], table.phase[k] = peak, Phase.FINAL.value
             return None
         slope = table.gradient[k] + table.hessian[k] @ (peak - table.point[k])
-        if context.order and (held & ~is_held(context.box, peak, slope)).any() and np.isfinite(peak).all():
+        is_released = (held & ~is_held(context.box, peak, slope)).any() and np.isfinite(peak).all()
+        if context.order and is_released and table.iterations[k] <= self._patience:
             # in a steep valley a bound that holds the search where it is may release it at the peak
             table.trial[k], table.phase[k] = peak, Phase.STEP.value
             return None
@@ -185,11 +188,10 @@ class TrustRegion:
 
     def _arrived(self, k: int) -> Arrived:
         table = self.table
-        is_sharp = table.distance[k] <= TUNING.arrival * self.context.xtol and table.shrinkage[k] < TUNING.quadratic
         return Arrived(
             Candidate(
                 table.point[k].copy(), float(table.value[k]), table.gradient[k].copy(), table.hessian[k].copy(),
                 "derivatives" if self.context.order == 2 else "differences",
-                table.origin(k), float(table.radius[k]), bool(is_sharp),
+                table.origin(k), float(table.radius[k]), float(table.distance[k]),
             )
         )  # fmt: skip

@@ -15,11 +15,19 @@ class Tuning:
     shortest_first_radius: float = constant(
         0.02, "box", "first step among crowded modes, and of the first line at a kink"
     )
-    first_radius: float = constant(0.15, "box", "longest first step; longer ones leave the basin they begin in")
+    first_radius: float = constant(
+        0.05, "box, root mean square of the coordinates", "longest first step; longer ones leave the basin"
+    )
+    longest_line: float = constant(0.15, "box", "longest first point of a line over kinks")
     spacing_share: float = constant(0.5, "spacing of modes", "first step: half the way to the next mode")
+    flatter: float = constant(
+        0.01, "slope over radius", "curvature of the first model: what is too steep must be unlearnt in each direction"
+    )
     growth: float = constant(2.5, "radius", "next radius after a model that predicted well")
     shrinkage: float = constant(0.3, "step", "next step, in a trust region or on a line, after one that was too long")
-    patience: int = constant(60, "steps", "a search that takes longer is on something that has no optimum")
+    least_rise: float = constant(0.1, "predicted rise", "a step that rises less was too long, and is not taken")
+    most_rise: float = constant(3.0, "predicted rise", "one that rises more has left the hill that the model describes")
+    patience: int = constant(300, "steps", "a search that takes longer is on something that has no optimum")
     patience_per_dimension: int = constant(10, "steps", "updated models learn one direction with each step")
     refusals: int = constant(6, "trial points", "so many that are no better are needed to call the function rough")
     refused_share: float = constant(0.4, "trial points", "smooth functions refuse fewer: models are not to be trusted")
@@ -28,9 +36,14 @@ class Tuning:
     # ---- arrival
     arrival: float = constant(0.1, "xtol", "a Newton step that is shorter changes nothing that the user wants to know")
     negligible: float = constant(1e-3, "xtol or first slope", "not worth an evaluation; at a smooth optimum alone")
-    level_slope: float = constant(1e-8, "scale per box", "a slope that counts as none")
     little: float = constant(0.01, "tie, or loss of a search with a goal", "a gain that no longer matters")
+    settled: float = constant(
+        30.0,
+        "sqrt(xtol)",
+        "last step, above which the curvature is not measured yet: on the wall of a valley the next step is short, too",
+    )
     remeasure: float = constant(0.2, "distance", "next measurement of the curvature, after one that came too early")
+    fresh: float = constant(0.02, "change of gradient", "a measured model that misses less is kept over a longer step")
     slow: float = constant(0.55, "last step", "steps that shrink by less converge linearly: 2/3 at a quartic optimum")
     quadratic: float = constant(
         0.1, "last step", "steps that shrink to less converge quadratically; those that shrink by less are not followed"
@@ -42,9 +55,6 @@ class Tuning:
     )
 
     # ---- derivatives from values
-    gradient_step: float = constant(1e-7, "box", "the error of an optimum's position is half of it")
-    kink_step: float = constant(0.1, "gradient step", "shorter on lines, not to reach across a kink that is close")
-    curvature_step: float = constant(1e-3, "box", "longest step over which the curvature is taken not to change")
     rough: float = constant(0.7, "bend", "curvatures on two sides that differ by more are those of a kink")
     small_steps: int = constant(3, "lines in a row", "so many small gains say that a search over kinks has arrived")
 
