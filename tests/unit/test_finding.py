@@ -373,9 +373,18 @@ def test_every_argument_reaches_both_searches():
 # ---- stopping
 
 
-@pytest.mark.parametrize(("answer", "status"), [(np.True_, Status.STOPPED), (np.False_, Status.BUDGET_SPENT)])
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (np.True_, Status.STOPPED),
+        (np.array(True), Status.STOPPED),
+        (np.False_, Status.BUDGET_SPENT),
+        (np.array(False), Status.BUDGET_SPENT),
+        (1, Status.BUDGET_SPENT),
+    ],
+)
 def test_a_callback_may_answer_with_a_bool_of_numpy(answer, status):
-    """As a comparison of two numbers of an array is."""
+    """As a comparison of two numbers of an array is; a number that happens to be returned is no answer."""
     result = find_minima(double_well, WELL, callback=lambda intermediate_result: answer, rng=0, maxfev=60)
     assert result.status is status
 
