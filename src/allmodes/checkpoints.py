@@ -130,7 +130,9 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
     ours.context.maxfev = theirs.settings.maxfev
-    ours.stopped, ours.is_out_of_budget = "", False
+    ours.rounds.allow(ours.context.maxfev - ours.context.nfev)
+    ours.search.take_budget(theirs.search)
+    ours.stopped = ""
 
 
 class Pace:

@@ -133,7 +133,7 @@ class Driver:
     def _begin_rounds(self) -> None:
         state, maxiter = self.state, self.state.settings.maxiter
         while not len(state.rounds) or state.search.is_ready:
-            if self._reasons() or (len(state.rounds) and state.left <= 0):
+            if self._reasons():
                 return
             if maxiter is not None and state.nit + len(state.rounds) >= maxiter:
                 return
@@ -159,9 +159,15 @@ class Driver:
     def stop(self) -> dict[str, str]:
         """Why the search is over: a name and a sentence for each reason; empty while it goes on."""
         reasons = self._reasons()
+        if self.state.rounds.is_held:
+            reasons["maxfev"] = self._spent
         if reasons and len(self.state.rounds):
             return {name: why for name, why in reasons.items() if name in _AT_ONCE}
         return reasons
+
+    @property
+    def _spent(self) -> str:
+        return f"{self.nfev} of {self.state.settings.maxfev} evaluations are made"
 
     def _reasons(self) -> dict[str, str]:
         """Why nothing more is asked for."""
@@ -169,8 +175,8 @@ class Driver:
         reasons = {}
         if state.reason:
             reasons["nothing_new"] = state.reason
-        if context.nfev >= settings.maxfev or state.is_out_of_budget:
-            reasons["maxfev"] = f"{context.nfev} of {settings.maxfev} evaluations are made"
+        if context.nfev >= settings.maxfev:
+            reasons["maxfev"] = self._spent
         if settings.maxiter is not None and state.nit >= settings.maxiter:
             reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
         if self.is_late:

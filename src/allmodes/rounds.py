@@ -38,8 +38,19 @@ class Rounds:
 
     @property
     def is_begun(self) -> bool:
-        """Whether points of some round were handed out or told."""
-        return any(round_.is_begun for round_ in self.flying)
+        """Whether points of some round that was handed out or told in part are still to be told."""
+        return any(round_.is_begun and len(round_.unknown) for round_ in self.flying)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the budget allows nothing more of what is in flight."""
+        return any(round_.held for round_ in self.flying) and not any(len(round_.unknown) for round_ in self.flying)
+
+    def allow(self, evaluations: int) -> None:
+        """A budget of so many evaluations for everything in flight, the oldest first."""
+        for round_ in self.flying:
+            round_.allow(evaluations)
+            evaluations = 0 if round_.held else evaluations - round_.reserved
 
     @property
     def needs(self) -> Needs:
@@ -50,8 +61,8 @@ class Rounds:
 
     @property
     def reserved(self) -> int:
-        """Evaluations that the points in flight cost, told or not."""
-        return sum(round_.cost * (len(round_.points) - int(round_.is_free.sum())) for round_ in self.flying)
+        """Evaluations that the points in flight cost, told or not, without those held back."""
+        return sum(round_.reserved for round_ in self.flying)
 
     @property
     def pending(self) -> int:
@@ -87,7 +98,7 @@ class Rounds:
         """Number, points and needs of every round not yet handed out as a whole."""
         given = []
         for round_ in self.flying:
-            if round_.out is None and (begins or round_.is_begun):
+            if round_.out is None and (begins or round_.is_begun) and len(round_.unknown):
                 round_.out = round_.unknown
                 given.append((round_.number, round_.hand_out(round_.out), round_.needs))
         return given

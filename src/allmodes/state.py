@@ -16,7 +16,7 @@ from allmodes.result import History
 from allmodes.round import Round
 from allmodes.rounds import Rounds
 from allmodes.search.context import Context
-from allmodes.search.searcher import Request, Strategy
+from allmodes.search.searcher import Strategy
 from allmodes.settings import Settings
 from allmodes.storage import stored
 
@@ -73,7 +73,6 @@ class FinderState:
     nhev: int = 0
     elapsed: float = 0.0
     reason: str = ""
-    is_out_of_budget: bool = False
     stopped: str = ""
     stopped_status: int = 0
 
@@ -83,32 +82,25 @@ class FinderState:
         return self.context.maxfev - self.context.nfev - self.rounds.reserved
 
     def begin_round(self, cost_per_hessian: int) -> bool:
-        """Ask the search for another round; False if that has no points."""
+        """Ask the search for another round; False if that has no points.
+
+        What the budget does not allow of it is held back: a search that is resumed with a larger one goes on there.
+        """
         with np.errstate(all="ignore"):  # failed points are -inf inside; what follows from them is checked
             request = self.search.ask()
-        left, number, box = self.left, self.rounds.begun, self.frame.box
+        box = self.frame.box
+        if not len(request.points):
+            if not len(self.rounds):
+                self.reason = self.search.ending or "nothing is left to try"
+            return False
         cost = cost_per_hessian if "hessian" in request.needs else 1
-        if left < cost:  # too little for a Hessian by differences: ask for values only
-            cost = 1
-            round_ = Round.of(box, Request(request.points, ticket=request.ticket), left, number)
-            round_.is_whole = False
-        elif len(self.known) and not request.needs and not self.context.noise:
-            is_free, values = self.known.at(box.to_user(request.points), box)
-            most = int(np.searchsorted(np.cumsum(~is_free), left, side="right"))
-            round_ = Round.of(box, request, most, number)
-            round_.fill_free(is_free[:most], values[:most])
-        else:
-            round_ = Round.of(box, request, left // cost, number)
-        round_.cost = cost
-        if len(round_.points):
-            self.rounds.flying.append(round_)
-            self.rounds.begun += 1
-            return True
-        self.search.withdraw(request.ticket)
-        if not len(self.rounds):
-            self.reason = "" if len(request.points) else self.search.ending or "nothing is left to try"
-            self.is_out_of_budget = len(request.points) > 0
-        return False
+        round_ = Round.of(box, request, self.rounds.begun, cost)
+        if len(self.known) and not request.needs and not self.context.noise:
+            round_.fill_free(*self.known.at(round_.points, box))
+        round_.allow(self.left)
+        self.rounds.flying.append(round_)
+        self.rounds.begun += 1
+        return True
 
     def pass_on(self, round_: Round) -> None:
         """Give the search a round that is told."""
@@ -117,11 +109,8 @@ class FinderState:
         self.nhev += len(round_.value) * ("hessian" in round_.needs)
         evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian)
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
-        if round_.is_whole:
-            with np.errstate(all="ignore"):
-                self.search.tell(evaluation, round_.ticket)
-        else:
-            self.search.withdraw(round_.ticket)
+        with np.errstate(all="ignore"):
+            self.search.tell(evaluation, round_.ticket)
         self.reason = self.search.ending
         best = self.context.best_value
         self.history.add(

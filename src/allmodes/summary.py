@@ -62,37 +62,45 @@ _REASONS = {
 
 def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
     """The result of a search as it stands. Points already told of an unfinished round count, too."""
-    context, frame, settings = _with_best(state), state.frame, state.settings
+    context, frame, settings = _with_best(_seen(state), state.settings), state.frame, state.settings
     summary = summarise(context, frame, settings.options.get("temperature"), state.search.lost_searches)
-    status = _status(state, reasons)
-    best, value, is_beaten = _best(state, context)
-    x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
+    status = _status(context, state, reasons)
+    best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
+    x, fun = best_of(() if context.is_beaten else summary.modes, best, frame.value(context.best_value), frame.box.D)
     why = "; ".join(reasons.values())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
     said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, why) if part)
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{status.message} {said} {status.advice}".strip(), nfev=context.nfev + state.rounds.pending,
+        message=f"{status.message} {said} {status.advice}".strip(), nfev=context.nfev,
         njev=state.njev + sum(len(rows) for round_, rows in pending if "gradient" in round_.needs),
         nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
         nfail=state.nfail + sum(int((~np.isfinite(round_.value[rows])).sum()) for round_, rows in pending),
         failures=(),
-        history=state.history.copy(), mixture=summary.mixture, method=settings.method, names=settings.names,
+        history=_history(state, context), mixture=summary.mixture, method=settings.method, names=settings.names,
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
         settings=settings.asked(frame.box, context.order, len(state.known)), versions=storage.versions(),
         seconds=seconds, paths=_paths(context, frame), trace=_trace(context, frame),
     )  # fmt: skip
 
 
-def _with_best(state: State) -> Context:
+def _history(state: State, context: Context) -> History:
+    """How the search went, up to the points already told of unfinished rounds."""
+    history = state.history.copy()
+    if context.nfev > state.context.nfev:
+        best = state.frame.value(context.best_value) if np.isfinite(context.best_value) else np.nan
+        history.add(context.nfev, best, len(state.context.archive))
+    return history
+
+
+def _with_best(context: Context, settings: Settings) -> Context:
     """The context, with the best point as an unverified mode if it beats every mode and has long not been improved on.
 
     That happens to local searches that end at a kink. Without any mode, nothing suggests that the point is one.
     """
-    context = state.context
-    if context.best_point is None or not len(context.archive) or not context.is_beaten or not state.settings.polish:
+    if context.best_point is None or not len(context.archive) or not context.is_beaten or not settings.polish:
         return context
     if context.nfev - context.best_at < _STUCK * (context.box.d + 1):
         return context
@@ -109,22 +117,15 @@ def _with_best(state: State) -> Context:
     return replace(context, archive=archive)
 
 
-def _best(state: State, context: Context) -> tuple[Array | None, float, bool]:
-    """The best point told so far, its value, and whether it beats every mode."""
-    frame = state.frame
-    best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
-    value = frame.value(context.best_value)
-    is_beaten = context.is_beaten
-    highest = context.best_value
+def _seen(state: State) -> Context:
+    """The context as if it had seen the points already told of unfinished rounds."""
+    context, frame = replace(state.context), state.frame
     for round_ in state.rounds.flying:
-        rows = round_.pending[np.isfinite(round_.value[round_.pending])]
-        if len(rows):
-            row = rows[np.argmax(frame.sign * round_.value[rows])]
-            inside = frame.sign * (frame.factor or 1.0) * round_.value[row]
-            if inside > highest:
-                best, value, highest = round_.points[row], float(round_.value[row]), inside
-                is_beaten = context.noise == 0.0 and inside > context.archive.best + context.tolerances.tie
-    return best, value, bool(is_beaten)
+        rows = round_.pending
+        values = frame.sign * (frame.factor or 1.0) * round_.value[rows]
+        values[~np.isfinite(values)] = -np.inf
+        context.observe(round_.units[rows], values, round_.cost * len(rows))
+    return context
 
 
 def _paths(context: Context, frame: Frame) -> Paths:
@@ -163,16 +164,16 @@ def _spread(box: Box, part: Array) -> Array:
     return outside
 
 
-def _status(state: State, reasons: dict[str, str]) -> Status:
-    if state.context.nfev and not np.isfinite(state.context.best_value):
+def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
+    if context.nfev and not np.isfinite(context.best_value):
         return Status.ALL_FAILED
     if not reasons:
         return Status.RUNNING
     if "stopped" in reasons:
         return Status(state.stopped_status)
-    if not len(state.context.archive):
+    if not len(context.archive):
         return Status.NO_MODE
-    if state.context.nfev >= _NEARLY * state.settings.maxfev:
+    if context.nfev >= _NEARLY * state.settings.maxfev:
         return Status.BUDGET_SPENT if "n_modes" not in reasons else Status.ENOUGH_MODES
     return next(status for reason, status in _REASONS.items() if reason in reasons)
 

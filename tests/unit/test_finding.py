@@ -750,6 +750,20 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
         find_minima(double_well, WELL, rng=0, maxfev=200, checkpoint=path, method="local")
 
 
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [("auto", {}), ("auto", {"jac": six_jac}), ("multistart", {}), ("local", {"options": {"width": 8}})],
+)
+@pytest.mark.parametrize("maxfev", [50, 99, 100])
+def test_a_search_that_its_budget_stopped_goes_on_as_if_it_had_not(method, given, maxfev, tmp_path):
+    path, given = tmp_path / "search.npz", {"method": method, "rng": 0, **given}
+    fun = Recorder(six)
+    assert find_minima(fun, SIX_BOX, maxfev=maxfev, checkpoint=path, **given).nfev == maxfev
+    rest = find_minima(fun, SIX_BOX, maxfev=600, checkpoint=path, **given)
+    assert_same(find_minima(six, SIX_BOX, maxfev=600, **given), rest)
+    assert len(fun) == rest.nfev
+
+
 def test_a_budget_may_grow(tmp_path):
     path = tmp_path / "search.npz"
     first = find_minima(six, SIX_BOX, rng=0, maxfev=100, checkpoint=path)

@@ -17,7 +17,7 @@ def flying(sizes=(3, 2), needs=VALUE):
     ends = np.cumsum(sizes)
     points = np.arange(ends[-1])[:, None] / 10
     parts = zip(np.split(points, ends[:-1]), [needs] * len(sizes) if needs in (VALUE, GRADIENT) else needs, strict=True)
-    return Rounds([Round.of(BOX, Request(part, need), 100, i) for i, (part, need) in enumerate(parts)])
+    return Rounds([Round.of(BOX, Request(part, need), i) for i, (part, need) in enumerate(parts)])
 
 
 def tell(rounds, x, gradients=None):
@@ -77,7 +77,7 @@ def test_the_oldest_is_passed_on_first_unless_order_does_not_matter():
 
 
 def test_a_point_that_is_in_two_rounds_is_told_to_the_older_one_first():
-    rounds = Rounds([Round.of(BOX, Request(np.array([[0.5]])), 1, i) for i in range(2)])
+    rounds = Rounds([Round.of(BOX, Request(np.array([[0.5]])), i) for i in range(2)])
     tell(rounds, [5])
     assert [round_.is_told for round_ in rounds.flying] == [True, False]
     assert tell(rounds, [5, 5])[0].tolist() == [[5.0]]

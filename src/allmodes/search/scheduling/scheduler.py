@@ -232,6 +232,13 @@ class Scheduler(Strategy):
 
     # ---- the rest of the protocol
 
+    def take_budget(self, other: Strategy) -> None:
+        if isinstance(other, Scheduler):
+            self.stopping.persistence, self.is_exhaustive = other.stopping.persistence, other.is_exhaustive
+            self.turns.bandit.memory = other.turns.bandit.memory
+            for population in (one for one in self.members.values() if isinstance(one, Population)):
+                population.bandit.memory = other.turns.bandit.memory
+
     def add_points(self, points: Array, values: Array) -> None:
         self.multistart.add_points(points, values)
         for member in self.members.values():
