@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from allmodes import storage
 from allmodes.known import Known
+from allmodes.memory import Memory
 from allmodes.objective import Needs
 from allmodes.objective.evaluator import Evaluator, Failure
 from allmodes.result import Result
@@ -60,7 +61,7 @@ class Task:
             options=self.options,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
-        state = FinderState(settings, frame, context, search, known)
+        state = FinderState(settings, frame, context, search, known, Memory(frame.box.D, order))
         if len(known):
             state.welcome(known.points, known.values, 0)
         return Driver(state)
@@ -253,6 +254,7 @@ class Driver:
         """Write the search to one file."""
         state = self.state
         state.elapsed, self._begun = self.elapsed, time.monotonic()
+        state.memory.settle()
         note = f"{self.nfev} evaluations, {self.modes_found} modes"
         storage.save(path, state, kind=_KIND, note=note, settings=asdict(state.settings), keeps_previous=keeps_previous)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import Needs
+from allmodes.objective import Evaluation, Needs
 from allmodes.objective.bounds import Box
 from allmodes.search.searcher import Request
 from allmodes.storage import stored
@@ -28,7 +28,7 @@ class Round:
         needs: derivatives wanted.
         value, gradient, hessian: what was told, in the user's sign and coordinates.
         is_handed, is_known: for each point whether it was handed out, and told.
-        is_free: which were known before the search and do not count as evaluations.
+        is_free: which were known before the round and do not count as evaluations.
         left: how many are not told.
         is_begun: whether any was handed out or told.
         cost: evaluations of the function for each point.
@@ -119,12 +119,15 @@ class Round:
         self.is_known[rows] = self.is_begun = True
         self.left = len(self.points) - int(self.is_known.sum())
 
-    def fill_free(self, is_free: NDArray[np.bool_], values: Array) -> None:
-        """Values that were known before the search."""
-        self.is_free = is_free
-        self.value[is_free] = values[is_free]
-        self.is_known = is_free.copy()
-        self.left = len(is_free) - int(is_free.sum())
+    def fill_free(self, is_free: NDArray[np.bool_], evaluation: Evaluation) -> None:
+        """What was known of some points before the round; NaN in the evaluation for the others."""
+        own = (self.value, self.gradient, self.hessian)
+        for mine, known in zip(own, evaluation, strict=True):
+            if mine is not None and known is not None:
+                mine[is_free] = known[is_free]
+        self.is_free = self.is_free | is_free
+        self.is_known = self.is_known | is_free
+        self.left = len(is_free) - int(self.is_known.sum())
 
 
 def _unknown(*shape: int) -> Array:

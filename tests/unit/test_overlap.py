@@ -129,7 +129,7 @@ def test_told_as_they_complete_a_slow_search_holds_up_nobody():
                 finder.tell_rows(number, np.arange(len(points)), *told(points, True))
         given = finder.hand_out()
         assert len(given) == 7
-    assert finder.result.nit == 30 * 7
+    assert finder.result.nit >= 30 * 7  # more where searches meet: points known from another one cost nothing
 
 
 @pytest.mark.parametrize("order", ["quickest", None, 1, ""])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from allmodes.objective import GRADIENT, HESSIAN, VALUE
+from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.round import Round, checked_told
 from allmodes.rounds import Rounds
@@ -75,7 +75,7 @@ def test_a_budget_holds_back_the_end_of_a_round(most):
 
 def test_points_that_are_free_need_no_budget():
     round_ = a_round()
-    round_.fill_free(np.array([False, True, False, True, False]), np.full(5, 1.0))
+    round_.fill_free(np.array([False, True, False, True, False]), Evaluation(np.full(5, 1.0)))
     round_.cost = 3
     for evaluations, held in ((0, 5), (2, 5), (3, 3), (5, 3), (6, 1), (9, 0)):
         round_.allow(evaluations)
@@ -210,7 +210,7 @@ def test_some_of_the_points_handed_out_last_may_be_filled_by_their_rows():
 def test_points_that_are_known_before_are_not_handed_out_and_not_pending():
     box = Box.make([(0.0, 1.0)])
     round_ = Round.of(box, Request(np.array([[0.0], [0.5], [1.0]])))
-    round_.fill_free(np.array([False, True, False]), np.array([np.nan, 7.0, np.nan]))
+    round_.fill_free(np.array([False, True, False]), Evaluation(np.array([np.nan, 7.0, np.nan])))
     rounds = Rounds([round_])
     assert (rounds.reserved, rounds.is_begun) == (2, False)
     assert rounds.hand_out(None)[:, 0].tolist() == [0.0, 1.0]
