@@ -85,20 +85,22 @@ class Driver:
 
     # ---- asking and telling
 
-    def ask(self, n: int | None = None) -> Array:
-        """Points (m, D), at most n, not yet handed out; when none are left, those not yet told."""
+    def ask(self, n: int | None = None, again: bool = False) -> Array:
+        """Points (m, D), at most n, not yet handed out; when none are left, those not yet told (see `Rounds`)."""
         self._refill()
-        points = self.state.rounds.hand_out(n, not self._is_cut)
+        points = self.state.rounds.hand_out(n, not self._is_cut, again)
         return points if len(points) else np.zeros((0, self.state.frame.box.D))
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
-        """Results at points in any order, checked; points that were not asked for are welcome."""
+        """Results at points in any order, checked; those not asked for are welcome, those told before ignored."""
         box = self.state.frame.box
         told = checked_told(box, x, values, gradients, hessians)
         if len(told[0]):
             box.checked("x", told[0])
         others = self.state.rounds.take(*told)
-        if others is not None:
+        if others is not None and not self.state.context.noise:  # values of a noisy function may well be told again
+            others = self.state.unheard(*others)
+        if others is not None and len(others[0]):
             self.state.welcome(*others, 1)
         self._pass_on()
 

@@ -32,7 +32,11 @@ def test_all_rounds_are_handed_out_together_oldest_first():
 def test_points_are_handed_out_across_rounds_and_once():
     rounds = flying()
     assert [rounds.hand_out(2)[:, 0].tolist() for _ in range(3)] == [[0, 1], [2, 3], [4]]
-    assert rounds.hand_out(None)[:, 0].tolist() == [0, 1, 2, 3, 4]  # none is told: all again
+    with pytest.raises(RuntimeError, match=r"^all points \(5\) "):
+        rounds.hand_out(None)
+    assert rounds.hand_out(None, again=True)[:, 0].tolist() == [0, 1, 2, 3, 4]
+    tell(rounds, [3])
+    assert rounds.hand_out(None)[:, 0].tolist() == [0, 1, 2, 4]
 
 
 def test_points_with_other_needs_are_handed_out_apart():
