@@ -83,7 +83,7 @@ class Memory:
         for row in is_known.nonzero()[0].tolist():
             for i in (0, *places):
                 parts[i][row] = found[row][i]  # type: ignore[index]
-        return is_known, Evaluation(parts[0], parts[1], parts[2])  # type: ignore[arg-type]
+        return is_known, Evaluation(parts[0], parts[1], parts[2])
 
     def remember(
         self, points: Array, value: Array, gradient: Array | None = None, hessian: Array | None = None

@@ -475,6 +475,18 @@ def test_n_modes_counts_global_modes_when_these_are_wanted():
 # ---- arguments
 
 
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [(-1, TypeError), (2.5, TypeError), (object(), TypeError), ("ab", TypeError), (b"ab", TypeError),
+     ({"a", "b"}, TypeError), (["a"], ValueError), (["a", 1], ValueError), (["a", "a"], ValueError)],
+)  # fmt: skip
+def test_names_are_as_many_strings_as_there_are_coordinates(names, error):
+    with pytest.raises(
+        error, match=r"^names is .*; (wanted 2 strings, one for each coordinate|every coordinate needs)"
+    ):
+        find_minima(double_well, WELL, names=names)
+
+
 def test_names():
     result = find_minima(double_well, WELL, names=["length", "width"], maxfev=300, rng=0)
     assert result.names == ("length", "width")
