@@ -173,8 +173,9 @@ def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
         return Status(state.stopped_status)
     if not len(context.archive):
         return Status.NO_MODE
-    if context.nfev >= _NEARLY * state.settings.maxfev:
-        return Status.BUDGET_SPENT if "n_modes" not in reasons else Status.ENOUGH_MODES
+    is_nearly_spent = context.nfev >= _NEARLY * state.settings.maxfev
+    if is_nearly_spent and "nothing_new" in reasons and "n_modes" not in reasons:
+        return Status.BUDGET_SPENT
     return next(status for reason, status in _REASONS.items() if reason in reasons)
 
 

@@ -1,5 +1,6 @@
 """The search as an object: whoever evaluates, in whatever order, gets the same search."""
 
+import time
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -759,3 +760,17 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     result.save(tmp_path / "result.npz")
     with pytest.raises(ValueError, match="a mode finder was wanted"):
         ModeFinder.load(tmp_path / "result.npz")
+
+
+@pytest.mark.parametrize("maxfev", [61, 62, 10_000])
+def test_a_search_that_the_clock_ended_says_so_even_near_the_end_of_its_budget(maxfev, monkeypatch):
+    finder = ModeFinder(BOUNDS, rng=0, maxtime=5.0, maxfev=maxfev, method="local")
+    while finder.nfev < 56:
+        told(finder, finder.ask())
+    assert not finder.stop()
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 6.0)
+    assert list(finder.stop()) == ["maxtime"]
+    assert finder.result.modes
+    assert finder.result.status is Status.TIME_SPENT
+    assert "(maxtime)" in finder.result.message

@@ -446,7 +446,9 @@ def test_advice_to_search_longer_says_how(result):
     spent = page_text.of(replace(result, coverage=open_, status=Status.BUDGET_SPENT)).advice
     bored = page_text.of(replace(result, coverage=open_, status=Status.NOTHING_NEW)).advice
     done = page_text.of(replace(result, coverage=open_, status=Status.ENOUGH_MODES)).advice
+    late = page_text.of(replace(result, coverage=open_, status=Status.TIME_SPENT)).advice
     assert "maxfev" in spent[0]
+    assert "maxtime" in late[0]
     assert "patience" in bored[0]
     assert not done
 

@@ -25,6 +25,7 @@ _LESS = ("hits", "weight", "kind")  # what makes room for a coordinate, in this 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
     "(maxfev)": "(--max-evaluations)",
+    "(maxtime)": "(--max-time)",
     'method="black-box"': "--method black-box",
     "result.failures": "the failures in result.json",
 }

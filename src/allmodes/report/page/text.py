@@ -194,14 +194,17 @@ def _completeness(result: Result) -> str:
     return f"{said[0].upper()}{said[1:]}."
 
 
+_LONGER = {Status.NOTHING_NEW: 'options={"patience": ...}', Status.TIME_SPENT: "maxtime"}  # where not maxfev
+
+
 def _advice(result: Result) -> list[str]:
     """What to do next, from how the search ended and what was found."""
     said = [result.status.advice] if result.status.advice else []
     covered, kinds = result.coverage, [mode.kind for mode in result.modes]
     is_done = result.status in (Status.ENOUGH_MODES, Status.STOPPED)
     if result.modes and covered.searches and covered.upper > _LEAVES_OPEN and not is_done:
-        way = 'a larger options={"patience": ...}' if result.status == Status.NOTHING_NEW else "a larger maxfev"
-        said.append(f"To find more modes, or to be surer that there are none, search longer: {way}.")
+        way = _LONGER.get(result.status, "maxfev")
+        said.append(f"To find more modes, or to be surer that there are none, search longer: a larger {way}.")
     for kind, meaning in _KINDS.items():
         if kind in kinds:
             said.append(f"{counted(kinds.count(kind), 'mode')} of kind {kind}: {meaning}")
