@@ -58,6 +58,8 @@ def resume_command(
     elif not quiet:
         what = f"importing {shown(target)}" if is_function(target) else f"problem {target}"
         say(f"resuming {directory}: {what}")
+    if settings.get("report"):
+        place.check_report("Move it away.")
     loaded = load(target, None if is_function(target) else settings.get("dimension"))
     try:
         place.write(target, settings)
