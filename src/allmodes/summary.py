@@ -49,6 +49,7 @@ _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond t
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
 _SAME = 1e-3  # of the box: a better point this close to a mode is the same mode, located more accurately
 _CLOSE = 10.0  # xtol: within this distance the mode's verification holds for the point, too
+_BEYOND = "x is the best point evaluated, better than every mode, and not verified"
 _AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
@@ -66,10 +67,12 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     summary = summarise(context, frame, settings.options.get("temperature"), state.search.lost_searches)
     status = _status(context, state, reasons)
     best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
-    x, fun = best_of(() if context.is_beaten else summary.modes, best, frame.value(context.best_value), frame.box.D)
+    is_point = _is_better(context)
+    x, fun = best_of(() if is_point else summary.modes, best, frame.value(context.best_value), frame.box.D)
+    beyond = _BEYOND if is_point and summary.modes else ""
     why = "; ".join(reasons.values())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, why) if part)
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, beyond, why) if part)
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
@@ -96,25 +99,35 @@ def _history(state: State, context: Context) -> History:
 
 
 def _with_best(context: Context, settings: Settings) -> Context:
-    """The context, with the best point as an unverified mode if it beats every mode and has long not been improved on.
+    """The context, with the best point where it belongs if it beats every mode.
 
-    That happens to local searches that end at a kink. Without any mode, nothing suggests that the point is one.
+    Right beside a mode it is that mode, located better. Elsewhere it is an unverified mode, once it has long not been
+    improved on: that happens to local searches that end at a kink. Without any mode, nothing suggests that it is one.
     """
-    if context.best_point is None or not len(context.archive) or not context.is_beaten or not settings.polish:
+    if context.best_point is None or not len(context.archive) or not _is_better(context) or not settings.polish:
         return context
-    if context.nfev - context.best_at < _STUCK * (context.box.d + 1):
+    j, apart = context.archive.closest(context.best_point)
+    near = context.archive.records[j]
+    is_held = np.array_equal(context.best_point[near.active], context.archive.means[j][near.active])
+    is_same = apart < _CLOSE * context.xtol and is_held
+    is_stuck = context.nfev - context.best_at >= _STUCK * (context.box.d + 1)
+    if not is_same and not (context.is_beaten and is_stuck):
         return context
     archive = copy.deepcopy(context.archive)
-    j, apart = archive.closest(context.best_point)
-    if apart < _SAME:
-        kind = archive.records[j].kind if apart < _CLOSE * context.xtol else "unverified"
-        archive.change(j, context.best_point, context.best_value, replace(archive.records[j], kind=kind))
+    if is_same or apart < _SAME:
+        found = near if is_same else replace(near, kind="unverified")
+        archive.change(j, context.best_point, context.best_value, found)
     else:
         d = context.box.d
         hessian = -max(context.scale, 1e-300) * np.eye(d)
         found = Frozen(np.full(d, np.nan), hessian, np.zeros(d, bool), "unverified", "component", context.best_at)
         archive.add(context.best_point, context.best_value, found)
     return replace(context, archive=archive)
+
+
+def _is_better(context: Context) -> bool:
+    """Whether a point was evaluated that is better than every mode, by however little; of noisy values nobody knows."""
+    return context.noise == 0.0 and (not len(context.archive) or context.best_value > context.archive.best)
 
 
 def _seen(state: State) -> Context:
