@@ -115,7 +115,9 @@ def _with_best(context: Context, settings: Settings) -> Context:
         return context
     archive = copy.deepcopy(context.archive)
     if is_same or apart < _SAME:
-        found = near if is_same else replace(near, kind="unverified")
+        step = context.box.difference(context.best_point, archive.means[j])
+        moved = replace(near, gradient=near.gradient + near.hessian @ step)
+        found = moved if is_same else replace(moved, kind="unverified")
         archive.change(j, context.best_point, context.best_value, found)
     else:
         d = context.box.d
@@ -261,7 +263,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
         fun=frame.value(archive.values[j]),
         kind=ordinary if found.kind == "optimum" else found.kind,
         is_global=is_global,
-        gradient_norm=_gradient_norm(frame, found),
+        gradient_norm=_gradient_norm(context, frame, found),
         hessian=hessian,
         eigenvalues=eigenvalues,
         curvature_from=found.source,
@@ -274,10 +276,18 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
     )
 
 
-def _gradient_norm(frame: Frame, found: Frozen) -> float:
-    """Norm of the gradient along the coordinates not held at a bound."""
+def _gradient_norm(context: Context, frame: Frame, found: Frozen) -> float:
+    """Norm of the gradient along the coordinates not held at a bound; NaN where nobody has measured it.
+
+    From values alone the last step of a local search leads to where its own model is level: the gradient of that model
+    is zero there, whatever the function's is. Slopes at kinks are measured.
+    """
+    if found.active.all():
+        return 0.0
+    if context.order == 0 and (found.source == "differences" or not found.gradient.any()):
+        return float("nan")
     gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
-    return float(np.hypot.reduce(gradient)) if len(gradient) else 0.0
+    return float(np.hypot.reduce(gradient))
 
 
 def _mixture(

@@ -210,4 +210,5 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path):
         shown = run("show", str(path), *more)
         assert "a\\x1b[2J" in shown.stdout
         assert not set("\x1b\x07") & set(shown.stdout + shown.stderr)
+    assert "length of the gradient not measured" in " ".join(shown.stdout.split())
     assert not set("\x1b\x07") & set(repr(Result.load(path)))

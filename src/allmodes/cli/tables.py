@@ -160,7 +160,7 @@ def show_mode(console: Console, result: Result, number: int) -> None:
     lines = [
         f"mode {number} of {len(result.modes)}: {what}{mode.kind}, value {mode.fun:.10g}",
         f"weight {mode.weight:.6g} at temperature {result.temperature:.6g}, flatness {mode.flatness:.6g}, "
-        f"length of the gradient {mode.gradient_norm:.3g}",
+        f"length of the gradient {'not measured' if math.isnan(mode.gradient_norm) else f'{mode.gradient_norm:.3g}'}",
         f"found after {mode.found_at} evaluations; {counted(mode.hits, 'local search')} ended here",
         "eigenvalues of the Hessian: " + ", ".join(f"{entry:.6g}" for entry in mode.eigenvalues),
         "",

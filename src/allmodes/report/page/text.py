@@ -114,7 +114,7 @@ def table(result: Result) -> Table:
     """The modes, best first."""
     modes, names = result.modes[:MOST_MODES], result.coordinate_names[:MOST_COORDINATES]
     has_errors = any(mode.standard_error is not None for mode in modes)
-    has_gradients = any(mode.gradient_norm for mode in modes)  # without derivatives all are zero
+    has_gradients = any(math.isfinite(mode.gradient_norm) for mode in modes)  # without derivatives it is not measured
     columns = [Column("rank", "Best first"), Column("value", "Value of the function")]
     columns += [Column("error", "Standard error of the value")] if has_errors else []
     columns += [
