@@ -71,7 +71,9 @@ class Keeper:
         assert self.path is not None
         previous = storage.previous_path(self.path)
         try:
-            nfev = Driver.load(previous).nfev
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # nothing goes on from it yet
+                nfev = Driver.load(previous).nfev
         except (OSError, ValueError):
             return "The file is left as it is: move it away, or pass another checkpoint, to begin anew."
         return (

@@ -263,4 +263,4 @@ class Driver:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Driver:
         """A search as it was saved."""
-        return cls(storage.load(path, kind=_KIND))
+        return cls(storage.load(path, kind=_KIND, goes_on=True))

@@ -15,9 +15,9 @@ from allmodes.modes import coverage, laplace
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.nva.mixture.mixture import Mixture
-from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
-from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of
+from allmodes.recorded import paths_of, trace_of
+from allmodes.result import History, Mode, Result, best_of
 from allmodes.rounds import Rounds
 from allmodes.search.archive import Frozen, precision
 from allmodes.search.context import Context
@@ -85,7 +85,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
         history=_history(state, context), mixture=summary.mixture, method=settings.method, names=settings.names,
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
         settings=settings.asked(frame.box, context.order, len(state.known)), versions=storage.versions(),
-        seconds=seconds, paths=_paths(context, frame), trace=_trace(context, frame),
+        seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
     )  # fmt: skip
 
 
@@ -141,42 +141,6 @@ def _seen(state: State) -> Context:
         values[~np.isfinite(values)] = -np.inf
         context.observe(round_.units[rows], values, round_.cost * len(rows))
     return context
-
-
-def _paths(context: Context, frame: Frame) -> Paths:
-    """Where local searches went, in the user's coordinates and sign."""
-    numbers, points, values = context.paths.sorted()
-    if not len(points):
-        return Paths(context.paths.begun, points=np.zeros((0, frame.box.D)))
-    outside = frame.sign / (frame.factor or 1.0) * values
-    return Paths(context.paths.begun, numbers, frame.box.to_user(points), outside)
-
-
-def _trace(context: Context, frame: Frame) -> AnnealingTrace | None:
-    """How annealing went, in the user's coordinates; None if there was none."""
-    frames, box = context.frames.frames, frame.box
-    if not frames:
-        return None
-    run, step, nfev = (np.array(column, dtype=np.int64) for column in list(zip(*frames, strict=True))[:3])
-    temperature = np.array([each.temperature for each in frames]) / (frame.factor or 1.0)
-    ends = np.cumsum([len(each.means) for each in frames])[:-1]
-    means = np.split(box.to_user(box.project(np.concatenate([each.means for each in frames]))), ends)
-    squares = {2: box.scale**2, 3: box.scale[:, None] * box.scale}
-    spreads = [_spread(box, each.covariances * squares[each.covariances.ndim]) for each in frames]
-    return AnnealingTrace(run, step, nfev, temperature, [each.weights for each in frames], means, spreads)
-
-
-def _spread(box: Box, part: Array) -> Array:
-    """Covariances (K, d, d) or variances (K, d), with zeros for the coordinates that are fixed."""
-    if box.d == box.D:
-        return part
-    places = np.flatnonzero(box.free)
-    outside = np.zeros((len(part), *(box.D,) * (part.ndim - 1)))
-    if part.ndim == 2:
-        outside[:, places] = part
-    else:
-        outside[:, places[:, None], places] = part
-    return outside
 
 
 def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:

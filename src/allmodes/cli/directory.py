@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,4 +166,6 @@ def _of_checkpoint(path: Path) -> Result:
     """What a killed search had found when it was last saved."""
     from allmodes.finder import ModeFinder
 
-    return ModeFinder.load(path).result
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is looked at, and does not go on
+        return ModeFinder.load(path).result

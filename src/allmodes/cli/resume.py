@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,9 @@ def _finder(place: RunDirectory) -> ModeFinder | None:
     from allmodes.finder import ModeFinder
 
     try:
-        return ModeFinder.load(place.checkpoint)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said when it is resumed
+            return ModeFinder.load(place.checkpoint)
     except (OSError, ValueError):
         return None
 
