@@ -404,7 +404,7 @@ def test_the_header_is_readable_without_allmodes(path):
     assert {name: header[name] for name in HEADER} == {
         "format": "allmodes state",
         "format_version": 1,
-        "state_version": 2,
+        "state_version": 3,
         "kind": "test",
         "note": "by hand",
         "numpy": np.__version__,
@@ -473,7 +473,7 @@ def test_a_newer_format_is_said(path):
         load(path, kind="test")
 
 
-@pytest.mark.parametrize(("version", "said"), [(None, 1), (1, 1), (3, 3), ("2", 2)])
+@pytest.mark.parametrize(("version", "said"), [(None, 1), (1, 1), (4, 4), ("3", 3)])
 def test_another_state_version_is_said_and_what_to_do(path, version, said):
     """Also that of the first files, which named none, whatever classes are in it."""
     write(path, {"state_version": version, "allmodes": "0.0.9"}, tree=tree({"object": 0}, [{"class": ["Gone", {}]}]))
@@ -481,7 +481,7 @@ def test_another_state_version_is_said_and_what_to_do(path, version, said):
         load(path, kind="test")
     assert str(error.value) == (
         f"{path} was saved by allmodes 0.0.9 with state version {said}; this allmodes {allmodes.__version__} reads "
-        "version 2. Load it with the allmodes that saved it, or begin anew; what it has found, x and fun of every "
+        "version 3. Load it with the allmodes that saved it, or begin anew; what it has found, x and fun of every "
         "mode, can be passed as warm_start."
     )
 
@@ -575,6 +575,10 @@ FORGED = [
     (tree({"array": ["tree", 0, [3], "C"]}), "does not fit"),
     (tree([{"array": ["tree", 0, [-1], "C"]}] * 1000), r"found an array of tree at 0 with the shape \[-1\]"),
     (tree({"array": ["tree", -4, [2], "C"]}), r"found an array of tree at -4"),
+    (
+        tree({"array": ["tree", 0, [10**15, 0], "C"]}),
+        r"an array without numbers and with the shape \[1000000000000000, 0\]",
+    ),
     (
         tree({"object": 0}, [{"generator": ["PCG64", {"dict": {"seed": {"dict": {"pool_size": 10**9}}}}]}]),
         "a pool of 1000000000",
