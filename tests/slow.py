@@ -16,6 +16,10 @@ MODULES = frozenset(
 
 # Many seeds or problems, processes, or more than about two seconds in all.
 TESTS: dict[str, tuple[str, ...]] = {
+    "test_best_point": (
+        "test_of_a_valley_that_is_not_followed_to_its_end_the_best_point_is_returned",
+        "test_the_value_is_the_best_that_was_seen",
+    ),
     "test_bent_valleys": ("test_black_box_lists_a_bent_valley_once",),
     "test_cec2013": ("test_nothing_is_higher_near_a_maximum_nor_in_the_box",),
     "test_cli_endings": (

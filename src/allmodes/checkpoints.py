@@ -71,7 +71,9 @@ class Keeper:
         assert self.path is not None
         previous = storage.previous_path(self.path)
         try:
-            nfev = Driver.load(previous).nfev
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # nothing goes on from it yet
+                nfev = Driver.load(previous).nfev
         except (OSError, ValueError):
             return "The file is left as it is: move it away, or pass another checkpoint, to begin anew."
         return (
@@ -130,7 +132,9 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
     ours.context.maxfev = theirs.settings.maxfev
-    ours.stopped, ours.is_out_of_budget = "", False
+    ours.rounds.allow(ours.context.maxfev - ours.context.nfev)
+    ours.search.take_budget(theirs.search)
+    ours.stopped = ""
 
 
 class Pace:

@@ -57,6 +57,16 @@ def instance(name: str, given: Any, wanted: type, hint: str) -> None:
         raise TypeError(f"{name} is {found}; {article} {wanted.__name__} was wanted. {hint}")
 
 
+def says_true(answer: Any) -> bool:
+    """Whether the answer of a callback is Python's or NumPy's True, or an array of one such entry without axes.
+
+    Other things that are true in Python, such as a number that a callback happens to return, are no answer.
+    """
+    if getattr(answer, "shape", None) == () and getattr(answer, "dtype", None) == np.bool_:
+        return bool(answer)
+    return answer is True
+
+
 def warn_renamed(old: str, new: str) -> None:
     """Warn whoever calls this package from outside that a name is out of date."""
     level, frame = 1, inspect.currentframe()

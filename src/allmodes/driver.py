@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from allmodes import storage
 from allmodes.known import Known
+from allmodes.memory import Memory
 from allmodes.objective import Needs
 from allmodes.objective.evaluator import Evaluator, Failure
 from allmodes.result import Result
@@ -61,7 +62,7 @@ class Task:
             options=self.options, effort=self.effort,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
-        state = FinderState(settings, frame, context, search, known)
+        state = FinderState(settings, frame, context, search, known, Memory(frame.box.D, order))
         if len(known):
             state.welcome(known.points, known.values, 0)
         return Driver(state)
@@ -85,20 +86,22 @@ class Driver:
 
     # ---- asking and telling
 
-    def ask(self, n: int | None = None) -> Array:
-        """Points (m, D), at most n, not yet handed out; when none are left, those not yet told."""
+    def ask(self, n: int | None = None, again: bool = False) -> Array:
+        """Points (m, D), at most n, not yet handed out; when none are left, those not yet told (see `Rounds`)."""
         self._refill()
-        points = self.state.rounds.hand_out(n, not self._is_cut)
+        points = self.state.rounds.hand_out(n, not self._is_cut, again)
         return points if len(points) else np.zeros((0, self.state.frame.box.D))
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
-        """Results at points in any order, checked; points that were not asked for are welcome."""
+        """Results at points in any order, checked; those not asked for are welcome, those told before ignored."""
         box = self.state.frame.box
         told = checked_told(box, x, values, gradients, hessians)
         if len(told[0]):
             box.checked("x", told[0])
         others = self.state.rounds.take(*told)
-        if others is not None:
+        if others is not None and not self.state.context.noise:  # values of a noisy function may well be told again
+            others = self.state.unheard(*others)
+        if others is not None and len(others[0]):
             self.state.welcome(*others, 1)
         self._pass_on()
 
@@ -134,7 +137,7 @@ class Driver:
     def _begin_rounds(self) -> None:
         state, maxiter = self.state, self.state.settings.maxiter
         while not len(state.rounds) or state.search.is_ready:
-            if self._reasons() or (len(state.rounds) and state.left <= 0):
+            if self._reasons():
                 return
             if maxiter is not None and state.nit + len(state.rounds) >= maxiter:
                 return
@@ -160,9 +163,15 @@ class Driver:
     def stop(self) -> dict[str, str]:
         """Why the search is over: a name and a sentence for each reason; empty while it goes on."""
         reasons = self._reasons()
+        if self.state.rounds.is_held:
+            reasons["maxfev"] = self._spent
         if reasons and len(self.state.rounds):
             return {name: why for name, why in reasons.items() if name in _AT_ONCE}
         return reasons
+
+    @property
+    def _spent(self) -> str:
+        return f"{self.nfev} of {self.state.settings.maxfev} evaluations are made"
 
     def _reasons(self) -> dict[str, str]:
         """Why nothing more is asked for."""
@@ -170,8 +179,8 @@ class Driver:
         reasons = {}
         if state.reason:
             reasons["nothing_new"] = state.reason
-        if context.nfev >= settings.maxfev or state.is_out_of_budget:
-            reasons["maxfev"] = f"{context.nfev} of {settings.maxfev} evaluations are made"
+        if context.nfev >= settings.maxfev:
+            reasons["maxfev"] = self._spent
         if settings.maxiter is not None and state.nit >= settings.maxiter:
             reasons["maxiter"] = f"{state.nit} of {settings.maxiter} rounds are done"
         if self.is_late:
@@ -248,10 +257,11 @@ class Driver:
         """Write the search to one file."""
         state = self.state
         state.elapsed, self._begun = self.elapsed, time.monotonic()
+        state.memory.settle()
         note = f"{self.nfev} evaluations, {self.modes_found} modes"
         storage.save(path, state, kind=_KIND, note=note, settings=asdict(state.settings), keeps_previous=keeps_previous)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Driver:
         """A search as it was saved."""
-        return cls(storage.load(path, kind=_KIND))
+        return cls(storage.load(path, kind=_KIND, goes_on=True))

@@ -63,12 +63,13 @@ class ModeFinder:
         )  # fmt: skip
         self._driver = task.begin(order=2 if hess else int(bool(jac)))
 
-    def ask(self, n: int | None = None) -> Array:
+    def ask(self, n: int | None = None, *, again: bool = False) -> Array:
         """Where to evaluate next: points (m, D), at most n of them; none once the search is over.
 
-        Points asked for and not yet told are asked for again when no others are left.
+        When no others are left, points not yet told are asked for again if something was told in between, or with
+        `again`; otherwise an error says that all are out, since two who ask in turn would evaluate the same ones.
         """
-        return self._driver.ask(n)
+        return self._driver.ask(n, again)
 
     @property
     def needs(self) -> Needs:
@@ -78,7 +79,8 @@ class ModeFinder:
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
         """Report results at points (m, D), in any order: values (m,), NaN where the function failed.
 
-        Points that were never asked for are welcome too: they count as evaluations, and the search may start there.
+        Points that were never asked for are welcome too: they count as evaluations, and the search may start there. A
+        point told before is ignored, unless the function is noisy: of the last thousands, and equal to the last bit.
         """
         self._driver.tell(x, values, gradients, hessians)
 

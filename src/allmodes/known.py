@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.memory import keys_of
 from allmodes.objective.bounds import Box
 from allmodes.result import Result
 from allmodes.round import checked_told
@@ -56,14 +57,10 @@ class Known:
         if not self.table:
             there_and_back = box.to_user(box.to_unit(self.points))  # what a search that starts there asks for
             for points_ in (there_and_back, self.points):
-                self.table.update(zip(_keys(points_), self.values.tolist(), strict=True))
-        found = [self.table.get(key) for key in _keys(points)]
+                self.table.update(zip(keys_of(points_), self.values.tolist(), strict=True))
+        found = [self.table.get(key) for key in keys_of(points)]
         is_known = np.array([value is not None for value in found], dtype=np.bool_)
         return is_known, np.array([np.nan if value is None else value for value in found], dtype=np.float64)
-
-
-def _keys(points: Array) -> list[bytes]:
-    return [point.tobytes() for point in points + 0.0]  # -0.0 and 0.0 are one place
 
 
 def _pair(given: Any, names: tuple[str, ...]) -> tuple[Any, Any]:

@@ -11,9 +11,8 @@ from functools import partial
 from signal import SIGTERM
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
+from allmodes.checks import says_true
 from allmodes.driver import Driver, Task
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
@@ -151,9 +150,8 @@ def _search(
 
 
 def _wants_to_stop(callback: Callable[..., Any], driver: Driver) -> bool:
-    """Whether the callback, which sees the result so far, asks to stop by returning Python's or NumPy's True."""
+    """Whether the callback, which sees the result so far, asks to stop by returning True."""
     try:
-        answer = callback(intermediate_result=driver.result)
+        return says_true(callback(intermediate_result=driver.result))
     except StopIteration:
         return True
-    return isinstance(answer, bool | np.bool_) and bool(answer)

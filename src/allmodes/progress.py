@@ -40,13 +40,13 @@ def progress_text(driver: Driver, elapsed: float) -> str:
     """The state of a search after this many seconds, as one line for a terminal."""
     state, context = driver.state, driver.state.context
     maxfev, maxtime = state.settings.maxfev, state.settings.maxtime
-    left = elapsed * (maxfev / max(context.nfev, 1) - 1.0)
+    left = elapsed * (maxfev / max(driver.nfev, 1) - 1.0)
     if maxtime is not None:
         left = min(left, maxtime - elapsed)
     fresh = state.search.fresh
     missing = estimate(fresh.of(len(context.archive)), lost=fresh.lost).share
     best = state.frame.value(context.best_value)
     return (
-        f"{context.nfev}/{maxfev} evaluations  {driver.modes_found} modes  best {best:.5g}  "
+        f"{driver.nfev}/{maxfev} evaluations  {driver.modes_found} modes  best {best:.5g}  "
         f"new next: {100 * missing:.0f} %  < {left:.0f} s left"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import Needs
+from allmodes.objective import Evaluation, Needs
 from allmodes.objective.bounds import Box
 from allmodes.search.searcher import Request
 from allmodes.storage import stored
@@ -28,11 +28,11 @@ class Round:
         needs: derivatives wanted.
         value, gradient, hessian: what was told, in the user's sign and coordinates.
         is_handed, is_known: for each point whether it was handed out, and told.
-        is_free: which were known before the search and do not count as evaluations.
+        is_free: which were known before the round and do not count as evaluations.
         left: how many are not told.
         is_begun: whether any was handed out or told.
-        is_whole: False when the budget cut the round short.
         cost: evaluations of the function for each point.
+        held: how many, at the end, the budget does not allow: they wait until it is raised.
         out: numbers of the points handed out to be told by row.
     """
 
@@ -49,21 +49,20 @@ class Round:
     is_free: NDArray[np.bool_]
     left: int
     is_begun: bool = False
-    is_whole: bool = True
     cost: int = 1
+    held: int = 0
     out: Rows | None = field(default=None, metadata={"stored": False})
 
     @staticmethod
-    def of(box: Box, request: Request, most: int, number: int = 0) -> Round:
-        """The round of a request, with at most this many points."""
-        units = request.points[:most]
+    def of(box: Box, request: Request, number: int = 0, cost: int = 1) -> Round:
+        """The round of a request."""
+        units = request.points
         N, D = len(units), box.D
         return Round(
             number, request.ticket, units, box.to_user(units), request.needs, _unknown(N),
             _unknown(N, D) if "gradient" in request.needs else None,
             _unknown(N, D, D) if "hessian" in request.needs else None,
-            np.zeros(N, np.bool_), np.zeros(N, np.bool_), np.zeros(N, np.bool_), N,
-            is_whole=len(request.points) <= most,
+            np.zeros(N, np.bool_), np.zeros(N, np.bool_), np.zeros(N, np.bool_), N, cost=cost,
         )  # fmt: skip
 
     @property
@@ -71,16 +70,31 @@ class Round:
         return self.left == 0
 
     @property
+    def allowed(self) -> int:
+        """How many points, from the first, the budget allows."""
+        return len(self.points) - self.held
+
+    @property
+    def reserved(self) -> int:
+        """Evaluations that the points which the budget allows cost, told or not."""
+        return self.cost * (self.allowed - int(np.count_nonzero(self.is_free[: self.allowed])))
+
+    def allow(self, evaluations: int) -> None:
+        """Hold back what costs more than so many evaluations."""
+        costs = (~self.is_free).cumsum() * self.cost
+        self.held = len(costs) - int(costs.searchsorted(evaluations, side="right"))
+
+    @property
     def waiting(self) -> Rows:
-        """Numbers of the points that were neither handed out nor told."""
+        """Numbers of the points that were neither handed out nor told, and that the budget allows."""
         if not self.is_begun and self.left == len(self.points):
-            return np.arange(self.left)
-        return (~(self.is_handed | self.is_known)).nonzero()[0]
+            return np.arange(self.allowed)
+        return (~(self.is_handed | self.is_known)[: self.allowed]).nonzero()[0]
 
     @property
     def unknown(self) -> Rows:
-        """Numbers of the points that are not told."""
-        return (~self.is_known).nonzero()[0]
+        """Numbers of the points that are not told, and that the budget allows."""
+        return (~self.is_known[: self.allowed]).nonzero()[0]
 
     @property
     def pending(self) -> Rows:
@@ -105,12 +119,15 @@ class Round:
         self.is_known[rows] = self.is_begun = True
         self.left = len(self.points) - int(self.is_known.sum())
 
-    def fill_free(self, is_free: NDArray[np.bool_], values: Array) -> None:
-        """Values that were known before the search."""
-        self.is_free = is_free
-        self.value[is_free] = values[is_free]
-        self.is_known = is_free.copy()
-        self.left = len(is_free) - int(is_free.sum())
+    def fill_free(self, is_free: NDArray[np.bool_], evaluation: Evaluation) -> None:
+        """What was known of some points before the round; NaN in the evaluation for the others."""
+        own = (self.value, self.gradient, self.hessian)
+        for mine, known in zip(own, evaluation, strict=True):
+            if mine is not None and known is not None:
+                mine[is_free] = known[is_free]
+        self.is_free = self.is_free | is_free
+        self.is_known = self.is_known | is_free
+        self.left = len(is_free) - int(self.is_known.sum())
 
 
 def _unknown(*shape: int) -> Array:

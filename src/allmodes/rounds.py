@@ -16,6 +16,11 @@ _MISSING = (
     "tell got no derivatives for a point at which they are wanted; pass gradients= (and hessians=), or make the finder "
     "without jac=True and hess=True."
 )
+_ALL_OUT = (
+    "all points ({}) that the search has asked for are out, and it has to know them before it asks for others; tell "
+    "them first, NaN for those that failed, or get them once more by ask(again=True). For several who ask at the same "
+    'time, make the finder with options={{"width": 8}} or more, and ask for a few points at a time: ask(n).'
+)
 
 
 @stored
@@ -27,19 +32,32 @@ class Rounds:
         flying: oldest first.
         begun: how many rounds have begun.
         last: the points handed out last, as rounds and numbers in them; None if there are none.
+        is_silent: whether nothing was told since points were handed out last.
     """
 
     flying: list[Round] = field(default_factory=list)
     begun: int = 0
     last: list[tuple[Round, Rows]] | None = field(default=None, metadata={"stored": False})
+    is_silent: bool = field(default=False, metadata={"stored": False})
 
     def __len__(self) -> int:
         return len(self.flying)
 
     @property
     def is_begun(self) -> bool:
-        """Whether points of some round were handed out or told."""
-        return any(round_.is_begun for round_ in self.flying)
+        """Whether points of some round that was handed out or told in part are still to be told."""
+        return any(round_.is_begun and len(round_.unknown) for round_ in self.flying)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the budget allows nothing more of what is in flight."""
+        return any(round_.held for round_ in self.flying) and not any(len(round_.unknown) for round_ in self.flying)
+
+    def allow(self, evaluations: int) -> None:
+        """A budget of so many evaluations for everything in flight, the oldest first."""
+        for round_ in self.flying:
+            round_.allow(evaluations)
+            evaluations = 0 if round_.held else evaluations - round_.reserved
 
     @property
     def needs(self) -> Needs:
@@ -50,8 +68,8 @@ class Rounds:
 
     @property
     def reserved(self) -> int:
-        """Evaluations that the points in flight cost, told or not."""
-        return sum(round_.cost * (len(round_.points) - int(round_.is_free.sum())) for round_ in self.flying)
+        """Evaluations that the points in flight cost, told or not, without those held back."""
+        return sum(round_.reserved for round_ in self.flying)
 
     @property
     def pending(self) -> int:
@@ -67,8 +85,10 @@ class Rounds:
 
     # ---- handing out
 
-    def hand_out(self, n: int | None, begins: bool = True) -> Array:
+    def hand_out(self, n: int | None, begins: bool = True, again: bool = False) -> Array:
         """At most n points not yet handed out, all with the same needs; when none are left, those not yet told.
+
+        These only if something was told in between, or `again`: two who ask in turn would evaluate the same points.
 
         Args:
             n: how many, at most; None for no limit.
@@ -79,6 +99,9 @@ class Rounds:
         parts = [(round_, round_.waiting) for round_ in rounds]
         if not any(len(rows) for _, rows in parts):
             parts = [(round_, round_.unknown) for round_ in rounds]
+            if self.is_silent and not again and (out := sum(len(rows) for _, rows in parts)):
+                raise RuntimeError(_ALL_OUT.format(out))
+        self.is_silent = True
         self.last = _cut([(round_, rows) for round_, rows in parts if len(rows)], most)
         points = [round_.hand_out(rows) for round_, rows in self.last]
         return points[0] if len(points) == 1 else np.concatenate(points) if points else np.zeros((0, 0))
@@ -87,7 +110,7 @@ class Rounds:
         """Number, points and needs of every round not yet handed out as a whole."""
         given = []
         for round_ in self.flying:
-            if round_.out is None and (begins or round_.is_begun):
+            if round_.out is None and (begins or round_.is_begun) and len(round_.unknown):
                 round_.out = round_.unknown
                 given.append((round_.number, round_.hand_out(round_.out), round_.needs))
         return given
@@ -96,6 +119,7 @@ class Rounds:
 
     def fill(self, value: Array, gradient: Array | None, hessian: Array | None, rows: Rows | None = None) -> None:
         """Results at the points handed out last, in their order, or at some of them by their numbers there."""
+        self.is_silent = False
         last = [(round_, round_.unknown) for round_ in self.flying] if self.last is None else self.last
         if rows is None and len(last) == 1:
             round_, own = last[0]
@@ -133,6 +157,7 @@ class Rounds:
             raise ValueError(_MISSING)
         for row, place in enumerate(found):
             if place is not None:
+                self.is_silent = False
                 place[0].fill(np.array([place[1]]), value[row], _of(gradient, row), _of(hessian, row))
         others = np.array([place is None for place in found], dtype=bool)
         return (x[others], value[others]) if others.any() else None

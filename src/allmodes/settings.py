@@ -160,11 +160,18 @@ def _options(options: Any) -> dict[str, Any]:
 def _names(names: Any, D: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"x{i}" for i in range(D))
-    if isinstance(names, str) or len(names) != D or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"names is {names!r}; wanted {D} strings, one for each coordinate.")
-    if len(set(names)) < D:
+    wanted = f"wanted {D} strings, one for each coordinate"
+    try:
+        given = None if isinstance(names, str | bytes | set | frozenset) else list(names)  # sets have no order
+    except TypeError:
+        given = None
+    if given is None:
+        raise TypeError(f"names is {names!r} ({type(names).__name__}); {wanted}.")
+    if len(given) != D or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"names is {names!r}; {wanted}.")
+    if len(set(given)) < D:
         raise ValueError(f"names is {names!r}; every coordinate needs a name of its own.")
-    return tuple(names)
+    return tuple(str(name) for name in given)
 
 
 def _plain(x0: Any) -> Any:

@@ -10,18 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.known import Known
+from allmodes.memory import Memory, keys_of
+from allmodes.objective import Evaluation
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.frame import Frame
 from allmodes.result import History
 from allmodes.round import Round
 from allmodes.rounds import Rounds
 from allmodes.search.context import Context
-from allmodes.search.searcher import Request, Strategy
+from allmodes.search.searcher import Strategy
 from allmodes.settings import Settings
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_MOST_RECALLED = 10_000  # points: beyond that, a search most of whose points are free ends; no budget would end it
 _MOST_FAILURES = 20  # kept, as by one evaluator: the state of a search that is often resumed stays bounded
 
 
@@ -57,13 +60,17 @@ class Tally(NamedTuple):
 @stored
 @dataclass
 class FinderState:
-    """What a ModeFinder is made of, and how it changes when points are asked for and told."""
+    """What a ModeFinder is made of, and how it changes when points are asked for and told.
+
+    `recalled` is how many points were asked for and had been evaluated before.
+    """
 
     settings: Settings
     frame: Frame
     context: Context
     search: Strategy
     known: Known
+    memory: Memory
     rounds: Rounds = field(default_factory=Rounds)
     history: History = field(default_factory=History)
     tally: Tally = field(default_factory=Tally)
@@ -71,9 +78,9 @@ class FinderState:
     nfail: int = 0
     njev: int = 0
     nhev: int = 0
+    recalled: int = 0
     elapsed: float = 0.0
     reason: str = ""
-    is_out_of_budget: bool = False
     stopped: str = ""
     stopped_status: int = 0
 
@@ -83,50 +90,63 @@ class FinderState:
         return self.context.maxfev - self.context.nfev - self.rounds.reserved
 
     def begin_round(self, cost_per_hessian: int) -> bool:
-        """Ask the search for another round; False if that has no points."""
+        """Ask the search for another round; False if that has no points.
+
+        What the budget does not allow of it is held back: a search that is resumed with a larger one goes on there.
+        """
         with np.errstate(all="ignore"):  # failed points are -inf inside; what follows from them is checked
             request = self.search.ask()
-        left, number, box = self.left, self.rounds.begun, self.frame.box
+        box = self.frame.box
+        if not len(request.points):
+            if not len(self.rounds):
+                self.reason = self.search.ending or "nothing is left to try"
+            return False
         cost = cost_per_hessian if "hessian" in request.needs else 1
-        if left < cost:  # too little for a Hessian by differences: ask for values only
-            cost = 1
-            round_ = Round.of(box, Request(request.points, ticket=request.ticket), left, number)
-            round_.is_whole = False
-        elif len(self.known) and not request.needs and not self.context.noise:
-            is_free, values = self.known.at(box.to_user(request.points), box)
-            most = int(np.searchsorted(np.cumsum(~is_free), left, side="right"))
-            round_ = Round.of(box, request, most, number)
-            round_.fill_free(is_free[:most], values[:most])
-        else:
-            round_ = Round.of(box, request, left // cost, number)
-        round_.cost = cost
-        if len(round_.points):
-            self.rounds.flying.append(round_)
-            self.rounds.begun += 1
-            return True
-        self.search.withdraw(request.ticket)
-        if not len(self.rounds):
-            self.reason = "" if len(request.points) else self.search.ending or "nothing is left to try"
-            self.is_out_of_budget = len(request.points) > 0
-        return False
+        round_ = Round.of(box, request, self.rounds.begun, cost)
+        if not self.context.noise:
+            self._fill_free(round_)
+        round_.allow(self.left)
+        self.rounds.flying.append(round_)
+        self.rounds.begun += 1
+        return True
+
+    def _fill_free(self, round_: Round) -> None:
+        """What is known of the points of a round from an earlier one, or from before the search."""
+        recalled = self.memory.recall(round_.points, round_.needs)
+        if recalled is not None:
+            round_.fill_free(*recalled)
+            self.recalled += int(recalled[0].sum())
+        if len(self.known) and not round_.needs:
+            is_free, values = self.known.at(round_.points, self.frame.box)
+            round_.fill_free(is_free, Evaluation(values))
 
     def pass_on(self, round_: Round) -> None:
         """Give the search a round that is told."""
+        paid = round_.pending
         self.nit += 1
-        self.njev += len(round_.value) * ("gradient" in round_.needs)
-        self.nhev += len(round_.value) * ("hessian" in round_.needs)
+        self.njev += len(paid) * ("gradient" in round_.needs)
+        self.nhev += len(paid) * ("hessian" in round_.needs)
+        told = (round_.points, round_.value, round_.gradient, round_.hessian)
+        if not self.context.noise:
+            self.memory.remember(*(None if part is None else part[paid] for part in told))  # type: ignore[arg-type]
         evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian)
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
-        if round_.is_whole:
-            with np.errstate(all="ignore"):
-                self.search.tell(evaluation, round_.ticket)
-        else:
-            self.search.withdraw(round_.ticket)
+        with np.errstate(all="ignore"):
+            self.search.tell(evaluation, round_.ticket)
         self.reason = self.search.ending
+        if not self.reason and self.recalled > max(_MOST_RECALLED, self.context.nfev):
+            self.reason = f"{self.recalled} points had been evaluated before, more than were new"
         best = self.context.best_value
         self.history.add(
             self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, len(self.context.archive)
         )
+
+    def unheard(self, points: Array, values: Array) -> tuple[Array, Array]:
+        """Points and values without those at points that were told before."""
+        told = {key for round_ in self.rounds.flying for key in keys_of(round_.points[round_.is_known])}
+        first = dict(zip(reversed(keys_of(points)), reversed(range(len(points))), strict=True))
+        rows = sorted(row for key, row in first.items() if key not in told and key not in self.memory)
+        return points[rows], values[rows]
 
     def welcome(self, points: Array, values: Array, cost: int) -> None:
         """Points that were not asked for."""
@@ -134,6 +154,8 @@ class FinderState:
         units = self.frame.box.to_unit(points)
         self.note(units, inside, cost, np.zeros(len(inside), np.bool_))
         self.search.add_points(units, inside)
+        if cost and not self.context.noise:
+            self.memory.remember(points, values)
 
     def note(self, units: Array, inside: Array, cost: int, is_free: NDArray[np.bool_]) -> None:
         """Count the evaluations that are not free; remember the best."""

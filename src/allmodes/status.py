@@ -48,7 +48,7 @@ _MESSAGES = {
     Status.STOPPED: ("The callback asked to stop.", ""),
     Status.NOTHING_NEW: ("Another local search would hardly find anything new.", ""),
     Status.ENOUGH_MODES: ("As many modes as were asked for have been found.", ""),
-    Status.TIME_SPENT: ("The time is spent.", ""),
+    Status.TIME_SPENT: ("The time was up before the search was over: with more (maxtime) it may find more.", ""),
     Status.RUNNING: ("The search goes on.", ""),
     Status.ALL_FAILED: (
         "The function gave no finite value at any point.",
@@ -56,8 +56,8 @@ _MESSAGES = {
     ),
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
-        "Allow more evaluations (maxfev). A function without a lower bound inside the box has no mode to be found; "
-        'for a rough one use method="black-box".',
+        "Allow more evaluations (maxfev) or time (maxtime). A function without a lower bound inside the box has no "
+        'mode to be found; for a rough one use method="black-box".',
     ),
     Status.INTERRUPTED: (
         "Interrupted; this is what was found so far.",

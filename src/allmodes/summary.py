@@ -15,9 +15,9 @@ from allmodes.modes import coverage, laplace
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.nva.mixture.mixture import Mixture
-from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
-from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of
+from allmodes.recorded import paths_of, trace_of
+from allmodes.result import History, Mode, Result, best_of
 from allmodes.rounds import Rounds
 from allmodes.search.archive import Frozen, precision
 from allmodes.search.context import Context
@@ -50,6 +50,7 @@ _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond t
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
 _SAME = 1e-3  # of the box: a better point this close to a mode is the same mode, located more accurately
 _CLOSE = 10.0  # xtol: within this distance the mode's verification holds for the point, too
+_BEYOND = "x is the best point evaluated, better than every mode, and not verified"
 _AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
@@ -63,45 +64,62 @@ _REASONS = {
 
 def build_result(state: State, reasons: dict[str, str], seconds: float) -> Result:
     """The result of a search as it stands. Points already told of an unfinished round count, too."""
-    context, frame, settings = _with_best(state), state.frame, state.settings
+    context, frame, settings = _with_best(_seen(state), state.settings), state.frame, state.settings
     summary = summarise(context, frame, settings.options.get("temperature"), state.search.fresh)
-    status = _status(state, reasons)
-    best, value, is_beaten = _best(state, context)
-    x, fun = best_of(() if is_beaten else summary.modes, best, value, frame.box.D)
+    status = _status(context, state, reasons)
+    best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
+    is_point = _is_better(context)
+    x, fun = best_of(() if is_point else summary.modes, best, frame.value(context.best_value), frame.box.D)
+    beyond = _BEYOND if is_point and summary.modes else ""
     why = "; ".join(reasons.values())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, why) if part)
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, beyond, why) if part)
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{status.message} {said} {status.advice}".strip(), nfev=context.nfev + state.rounds.pending,
+        message=f"{status.message} {said} {status.advice}".strip(), nfev=context.nfev,
         njev=state.njev + sum(len(rows) for round_, rows in pending if "gradient" in round_.needs),
         nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
         nfail=state.nfail + sum(int((~np.isfinite(round_.value[rows])).sum()) for round_, rows in pending),
         failures=(),
-        history=state.history.copy(), mixture=summary.mixture, method=settings.method, names=settings.names,
+        history=_history(state, context), mixture=summary.mixture, method=settings.method, names=settings.names,
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
         settings=settings.asked(frame.box, context.order, len(state.known)), versions=storage.versions(),
-        seconds=seconds, paths=_paths(context, frame), trace=_trace(context, frame),
+        seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
     )  # fmt: skip
 
 
-def _with_best(state: State) -> Context:
-    """The context, with the best point as an unverified mode if it beats every mode and has long not been improved on.
+def _history(state: State, context: Context) -> History:
+    """How the search went, up to the points already told of unfinished rounds."""
+    history = state.history.copy()
+    if context.nfev > state.context.nfev:
+        best = state.frame.value(context.best_value) if np.isfinite(context.best_value) else np.nan
+        history.add(context.nfev, best, len(state.context.archive))
+    return history
 
-    That happens to local searches that end at a kink. Without any mode, nothing suggests that the point is one.
+
+def _with_best(context: Context, settings: Settings) -> Context:
+    """The context, with the best point where it belongs if it beats every mode.
+
+    Right beside a mode it is that mode, located better. Elsewhere it is an unverified mode, once it has long not been
+    improved on: that happens to local searches that end at a kink. Without any mode, nothing suggests that it is one.
     """
-    context = state.context
-    if context.best_point is None or not len(context.archive) or not context.is_beaten or not state.settings.polish:
+    if context.best_point is None or not len(context.archive) or not _is_better(context) or not settings.polish:
         return context
-    if context.nfev - context.best_at < _STUCK * (context.box.d + 1):
+    j, apart = context.archive.closest(context.best_point)
+    near = context.archive.records[j]
+    is_held = np.array_equal(context.best_point[near.active], context.archive.means[j][near.active])
+    is_same = apart < _CLOSE * context.xtol and is_held
+    is_stuck = context.nfev - context.best_at >= _STUCK * (context.box.d + 1)
+    if not is_same and not (context.is_beaten and is_stuck):
         return context
     archive = copy.deepcopy(context.archive)
-    j, apart = archive.closest(context.best_point)
-    if apart < _SAME:
-        kind = archive.records[j].kind if apart < _CLOSE * context.xtol else "unverified"
-        archive.change(j, context.best_point, context.best_value, replace(archive.records[j], kind=kind))
+    if is_same or apart < _SAME:
+        step = context.box.difference(context.best_point, archive.means[j])
+        moved = replace(near, gradient=near.gradient + near.hessian @ step)
+        found = moved if is_same else replace(moved, kind="unverified")
+        archive.change(j, context.best_point, context.best_value, found)
     else:
         d = context.box.d
         hessian = -max(context.scale, 1e-300) * np.eye(d)
@@ -110,71 +128,34 @@ def _with_best(state: State) -> Context:
     return replace(context, archive=archive)
 
 
-def _best(state: State, context: Context) -> tuple[Array | None, float, bool]:
-    """The best point told so far, its value, and whether it beats every mode."""
-    frame = state.frame
-    best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
-    value = frame.value(context.best_value)
-    is_beaten = context.is_beaten
-    highest = context.best_value
+def _is_better(context: Context) -> bool:
+    """Whether a point was evaluated that is better than every mode, by however little; of noisy values nobody knows."""
+    return context.noise == 0.0 and (not len(context.archive) or context.best_value > context.archive.best)
+
+
+def _seen(state: State) -> Context:
+    """The context as if it had seen the points already told of unfinished rounds."""
+    context, frame = replace(state.context), state.frame
     for round_ in state.rounds.flying:
-        rows = round_.pending[np.isfinite(round_.value[round_.pending])]
-        if len(rows):
-            row = rows[np.argmax(frame.sign * round_.value[rows])]
-            inside = frame.sign * (frame.factor or 1.0) * round_.value[row]
-            if inside > highest:
-                best, value, highest = round_.points[row], float(round_.value[row]), inside
-                is_beaten = context.noise == 0.0 and inside > context.archive.best + context.tolerances.tie
-    return best, value, bool(is_beaten)
+        rows = round_.pending
+        values = frame.sign * (frame.factor or 1.0) * round_.value[rows]
+        values[~np.isfinite(values)] = -np.inf
+        context.observe(round_.units[rows], values, round_.cost * len(rows))
+    return context
 
 
-def _paths(context: Context, frame: Frame) -> Paths:
-    """Where local searches went, in the user's coordinates and sign."""
-    numbers, points, values = context.paths.sorted()
-    if not len(points):
-        return Paths(context.paths.begun, points=np.zeros((0, frame.box.D)))
-    outside = frame.sign / (frame.factor or 1.0) * values
-    return Paths(context.paths.begun, numbers, frame.box.to_user(points), outside)
-
-
-def _trace(context: Context, frame: Frame) -> AnnealingTrace | None:
-    """How annealing went, in the user's coordinates; None if there was none."""
-    frames, box = context.frames.frames, frame.box
-    if not frames:
-        return None
-    run, step, nfev = (np.array(column, dtype=np.int64) for column in list(zip(*frames, strict=True))[:3])
-    temperature = np.array([each.temperature for each in frames]) / (frame.factor or 1.0)
-    ends = np.cumsum([len(each.means) for each in frames])[:-1]
-    means = np.split(box.to_user(box.project(np.concatenate([each.means for each in frames]))), ends)
-    squares = {2: box.scale**2, 3: box.scale[:, None] * box.scale}
-    spreads = [_spread(box, each.covariances * squares[each.covariances.ndim]) for each in frames]
-    return AnnealingTrace(run, step, nfev, temperature, [each.weights for each in frames], means, spreads)
-
-
-def _spread(box: Box, part: Array) -> Array:
-    """Covariances (K, d, d) or variances (K, d), with zeros for the coordinates that are fixed."""
-    if box.d == box.D:
-        return part
-    places = np.flatnonzero(box.free)
-    outside = np.zeros((len(part), *(box.D,) * (part.ndim - 1)))
-    if part.ndim == 2:
-        outside[:, places] = part
-    else:
-        outside[:, places[:, None], places] = part
-    return outside
-
-
-def _status(state: State, reasons: dict[str, str]) -> Status:
-    if state.context.nfev and not np.isfinite(state.context.best_value):
+def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
+    if context.nfev and not np.isfinite(context.best_value):
         return Status.ALL_FAILED
     if not reasons:
         return Status.RUNNING
     if "stopped" in reasons:
         return Status(state.stopped_status)
-    if not len(state.context.archive):
+    if not len(context.archive):
         return Status.NO_MODE
-    if state.context.nfev >= _NEARLY * state.settings.maxfev:
-        return Status.BUDGET_SPENT if "n_modes" not in reasons else Status.ENOUGH_MODES
+    is_nearly_spent = context.nfev >= _NEARLY * state.settings.maxfev
+    if is_nearly_spent and "nothing_new" in reasons and "n_modes" not in reasons:
+        return Status.BUDGET_SPENT
     return next(status for reason, status in _REASONS.items() if reason in reasons)
 
 
@@ -247,7 +228,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
         fun=frame.value(archive.values[j]),
         kind=ordinary if found.kind == "optimum" else found.kind,
         is_global=is_global,
-        gradient_norm=_gradient_norm(frame, found),
+        gradient_norm=_gradient_norm(context, frame, found),
         hessian=hessian,
         eigenvalues=eigenvalues,
         curvature_from=found.source,
@@ -260,10 +241,18 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
     )
 
 
-def _gradient_norm(frame: Frame, found: Frozen) -> float:
-    """Norm of the gradient along the coordinates not held at a bound."""
+def _gradient_norm(context: Context, frame: Frame, found: Frozen) -> float:
+    """Norm of the gradient along the coordinates not held at a bound; NaN where nobody has measured it.
+
+    From values alone the last step of a local search leads to where its own model is level: the gradient of that model
+    is zero there, whatever the function's is. Slopes at kinks are measured.
+    """
+    if found.active.all():
+        return 0.0
+    if context.order == 0 and (found.source == "differences" or not found.gradient.any()):
+        return float("nan")
     gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
-    return float(np.hypot.reduce(gradient)) if len(gradient) else 0.0
+    return float(np.hypot.reduce(gradient))
 
 
 def _mixture(

@@ -1,4 +1,4 @@
-"""One line on stderr, rewritten while something runs."""
+"""What reaches a terminal: one line that is rewritten while something runs, and texts without control characters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+_KEPT = "\n\t"  # control characters that terminals only lay text out by
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))  # C0, C1, directions
+_ESCAPES = {code: chr(code).encode("unicode_escape").decode() for code in _CONTROLS if chr(code) not in _KEPT}
 _FIRST_AFTER = 2.0  # seconds; what takes less shows nothing
 _EVERY = 0.2
 _WIDTH = 79
+
+
+def visible(text: str) -> str:
+    """A text in which control characters, which could move the cursor or change colours, are written as escapes.
+
+    >>> print(visible("a\\x1b[31mb"))
+    a\\x1b[31mb
+    """
+    return text.translate(_ESCAPES)
 
 
 @dataclass

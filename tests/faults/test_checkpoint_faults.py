@@ -134,13 +134,27 @@ def test_the_file_of_another_program_or_of_another_kind_is_refused(path):
         search(path)
 
 
+def test_a_search_of_another_allmodes_goes_on_with_a_warning(path, monkeypatch):
+    """Its state means the same here; what the search makes of it may differ."""
+    monkeypatch.setattr(files, "_installed", lambda: {"allmodes": "0.0.7", "numpy": "2", "scipy": "1", "python": "3"})
+    search(path)
+    monkeypatch.undo()
+    said = r"^the checkpoint .*run\.ckpt was saved by allmodes 0\.0\.7, and this is allmodes \S+: the search goes on"
+    for attempt in (ModeFinder.load, search):
+        with pytest.warns(RuntimeWarning, match=said):
+            attempt(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search(path)  # it was saved by this one meanwhile
+
+
 def test_a_search_of_another_state_version_is_refused_and_left_alone(path, monkeypatch):
     """Its modes are a warm start for the one that begins anew."""
     monkeypatch.setattr(files, "STATE_VERSION", 1)
     old = search(path)
     monkeypatch.undo()
     before = path.read_bytes()
-    said = r"run\.ckpt was saved by allmodes \S+ with state version 1; this allmodes \S+ reads version 2\. Load it with"
+    said = r"run\.ckpt was saved by allmodes \S+ with state version 1; this allmodes \S+ reads version 3\. Load it with"
     for attempt in (ModeFinder.load, search):
         with pytest.raises(ValueError, match=said):
             attempt(path)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -148,6 +149,33 @@ class TestFind:
         assert shown.exit_code == 0
         assert "report.html" in shown.stderr
         assert "<html" in Path("run/report.html").read_text(encoding="utf-8")
+
+    def test_a_page_of_somebody_else_is_not_replaced_by_the_report(self):
+        pytest.importorskip("jinja2")
+        page = Path("run/report.html")
+        page.parent.mkdir()
+        page.write_text("<p>mine</p>")
+        words = ("himmelblau", "--out", "run", "--n-modes", "1")
+        shown = run("find", *words, "--report")
+        assert shown.exit_code == 2
+        told = " ".join(shown.stderr.split())
+        assert "report.html was not written by allmodes" in told
+        assert "--force" in told
+        assert (page.read_text(), os.listdir("run")) == ("<p>mine</p>", ["report.html"])
+        assert run("find", *words).exit_code == 0
+        assert run("resume", "run", "--report").exit_code == 2
+        assert page.read_text() == "<p>mine</p>"
+        assert run("find", *words, "--report", "--force").exit_code == 0
+        assert run("resume", "run", "--report").exit_code == 0  # over one of its own
+        assert "allmodes" in page.read_text(encoding="utf-8")
+
+    def test_a_search_that_cannot_begin_leaves_other_files_alone(self):
+        page = Path("run/report.html")
+        page.parent.mkdir()
+        page.write_text("<p>mine</p>")
+        assert find("fails", "--out", "run", "--n-modes", "0").exit_code != 0
+        assert find("nothing", "--out", "run").exit_code != 0
+        assert os.listdir("run") == ["report.html"]
 
     def test_the_report_has_contours_of_functions_that_are_quick(self, monkeypatch):
         pytest.importorskip("plotly")

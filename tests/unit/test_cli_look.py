@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -197,3 +198,17 @@ class TestProblems:
 def test_a_result_is_read_back_as_it_was(annealed):
     annealed.save("mine.npz")
     assert json.loads(run("show", "mine.npz", "--json").stdout)["nfev"] == Result.load("mine.npz").nfev
+
+
+def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path):
+    """A result may come from anywhere, and a name in it may hold what clears the screen."""
+    names = ["a\x1b[2J", "b\x07"]
+    result = find_minima(lambda x: x @ x, [(-1, 1)] * 2, names=names, rng=0, maxfev=100)
+    path = tmp_path / "result.npz"
+    replace(result, message="done \x1b[31m", method="m\x1b").save(path)
+    for more in ([], ["--mode", "1"]):
+        shown = run("show", str(path), *more)
+        assert "a\\x1b[2J" in shown.stdout
+        assert not set("\x1b\x07") & set(shown.stdout + shown.stderr)
+    assert "length of the gradient not measured" in " ".join(shown.stdout.split())
+    assert not set("\x1b\x07") & set(repr(Result.load(path)))

@@ -1,5 +1,6 @@
 """The search as an object: whoever evaluates, in whatever order, gets the same search."""
 
+import time
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -146,6 +147,69 @@ def test_points_may_be_told_in_any_order_and_number(method, way):
     assert content(finder.result) == content(wanted)
 
 
+def told_twice(finder, rng):
+    """As by a queue that delivers at least once."""
+    x = finder.ask()
+    told(finder, x)
+    told(finder, x)
+
+
+def told_twice_in_parts(finder, rng):
+    """The second time while the rest of the round is still out."""
+    x = finder.ask(int(rng.integers(1, 4)))
+    told(finder, x)
+    told(finder, np.repeat(x, 2, axis=0))
+
+
+@pytest.mark.parametrize("way", [told_twice, told_twice_in_parts], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("method", ["auto", "black-box", "anneal"])
+def test_points_that_are_told_again_are_ignored(method, way):
+    wanted = run(ModeFinder(BOUNDS, method=method, **QUICK)).result
+    finder, rng = ModeFinder(BOUNDS, method=method, **QUICK), np.random.default_rng(0)
+    while not finder.stop():
+        way(finder, rng)
+    assert content(finder.result) == content(wanted)
+
+
+def test_values_of_a_noisy_function_may_be_told_again():
+    finder = ModeFinder(BOUNDS, noise=0.5, rng=0)
+    x = finder.ask()
+    finder.tell(x, np.zeros(len(x)))
+    finder.tell(x[:3], [1.0, 2.0, 3.0])
+    assert finder.nfev == len(x) + 3
+
+
+def test_who_asks_again_before_anything_is_told_is_refused():
+    finder = ModeFinder(BOUNDS, rng=0)
+    x = finder.ask()
+    with pytest.raises(
+        RuntimeError, match=rf"^all points \({len(x)}\) .* are out.* tell them first.*ask\(again=True\)"
+    ):
+        finder.ask()
+    np.testing.assert_array_equal(finder.ask(again=True), x)
+    told(finder, x[:1])
+    np.testing.assert_array_equal(finder.ask(), x[1:])
+    told(finder, x[1:])
+    assert len(finder.ask())
+
+
+def test_two_who_ask_in_turn_get_different_points_where_rounds_overlap():
+    finder, seen, refused = ModeFinder(BOUNDS, rng=0, options={"width": 16}), [], 0
+    while not finder.stop():
+        parts = [finder.ask(4)]
+        try:
+            parts.append(finder.ask(4))
+        except RuntimeError:
+            refused += 1
+        seen += [tuple(x) for part in parts for x in part.tolist()]
+        for part in parts:
+            told(finder, part)
+    assert len(seen) == finder.nfev
+    assert len(set(seen)) > 0.98 * len(seen)  # searches in flight at the same time may meet
+    assert finder.modes_found == 6
+    assert refused < 0.05 * finder.nit
+
+
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("way", [shuffled, lost_and_asked_again], ids=lambda way: way.__name__)
 def test_derivatives_stay_with_their_points(way, order):
@@ -190,10 +254,9 @@ def test_ask_gives_at_most_n_points_and_never_one_twice_while_others_are_left():
 def test_outstanding_points_are_asked_for_again_when_no_others_are_left():
     finder = ModeFinder(BOUNDS, rng=0)
     x = finder.ask()
-    np.testing.assert_array_equal(finder.ask(), x)
     told(finder, x[1:])
     np.testing.assert_array_equal(finder.ask(), x[:1])
-    np.testing.assert_array_equal(finder.ask(5), x[:1])
+    np.testing.assert_array_equal(finder.ask(5, again=True), x[:1])
     told(finder, x[:1])
     assert not (finder.ask() == x[0]).all(axis=1).any()
 
@@ -275,12 +338,13 @@ def test_they_may_come_together_with_points_that_were_asked_for():
     assert finder.ask().tolist() == plain.ask().tolist()
 
 
-def test_a_point_told_a_second_time_is_another_evaluation():
-    finder = ModeFinder(BOUNDS, rng=0)
-    x = finder.ask()
-    told(finder, x)
-    told(finder, x[:1])
-    assert finder.nfev == len(x) + 1
+@pytest.mark.parametrize("value", [1.0, np.nan])
+def test_a_point_told_a_second_time_is_no_other_evaluation(value):
+    finder, x = ModeFinder(BOUNDS, rng=0), [[0.5, 0.5]]
+    finder.tell([*x, *x], [value, value])
+    finder.tell(x, [value])
+    assert finder.nfev == 1
+    assert finder.result.nfail == np.isnan(value)
     assert not finder.stop()
 
 
@@ -696,3 +760,17 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     result.save(tmp_path / "result.npz")
     with pytest.raises(ValueError, match="a mode finder was wanted"):
         ModeFinder.load(tmp_path / "result.npz")
+
+
+@pytest.mark.parametrize("maxfev", [61, 62, 10_000])
+def test_a_search_that_the_clock_ended_says_so_even_near_the_end_of_its_budget(maxfev, monkeypatch):
+    finder = ModeFinder(BOUNDS, rng=0, maxtime=5.0, maxfev=maxfev, method="local")
+    while finder.nfev < 56:
+        told(finder, finder.ask())
+    assert not finder.stop()
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 6.0)
+    assert list(finder.stop()) == ["maxtime"]
+    assert finder.result.modes
+    assert finder.result.status is Status.TIME_SPENT
+    assert "(maxtime)" in finder.result.message

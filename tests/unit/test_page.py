@@ -450,9 +450,11 @@ def test_advice_to_search_longer_says_how(result):
     bored = page_text.of(replace(free, status=Status.NOTHING_NEW)).advice
     given = page_text.of(replace(result, coverage=open_, status=Status.NOTHING_NEW)).advice
     done = page_text.of(replace(result, coverage=open_, status=Status.ENOUGH_MODES)).advice
+    late = page_text.of(replace(result, coverage=open_, status=Status.TIME_SPENT)).advice
     assert "maxfev" in spent[0]
     assert "effort" in bored[0]
     assert "maxfev" in given[0]
+    assert "maxtime" in late[0]
     assert not done
 
 

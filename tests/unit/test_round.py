@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from allmodes.objective import GRADIENT, HESSIAN, VALUE
+from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation
 from allmodes.objective.bounds import Box
 from allmodes.round import Round, checked_told
 from allmodes.rounds import Rounds
@@ -15,7 +15,9 @@ BOTH = GRADIENT | HESSIAN
 
 
 def a_round(needs=VALUE, most=100, units=UNITS):
-    return Round.of(BOX, Request(units, needs), most)
+    round_ = Round.of(BOX, Request(units, needs))
+    round_.allow(most)
+    return round_
 
 
 def hand_out(round_, n=None):
@@ -57,11 +59,35 @@ def test_a_number_of_points_that_makes_no_sense_is_refused(n):
 
 
 @pytest.mark.parametrize("most", [0, 1, 3, 5, 9])
-def test_a_budget_cuts_a_round(most):
+def test_a_budget_holds_back_the_end_of_a_round(most):
     round_ = a_round(most=most)
-    assert len(round_.points) == min(most, 5)
-    assert round_.is_whole == (most >= 5)
-    assert round_.is_told == (most == 0)
+    rounds, allowed = Rounds([round_]), min(most, 5)
+    first = rounds.hand_out(None)
+    assert len(first) == round_.reserved == allowed
+    tell(round_, first.reshape(-1, 2), np.zeros(len(first)))
+    assert round_.is_told == (most >= 5)
+    assert rounds.is_held == (most < 5)
+    assert not rounds.is_begun
+    rounds.allow(5)
+    np.testing.assert_array_equal(rounds.hand_out(None).reshape(-1, 2), round_.points[allowed:])
+    assert (round_.reserved, rounds.is_held) == (5, False)
+
+
+def test_points_that_are_free_need_no_budget():
+    round_ = a_round()
+    round_.fill_free(np.array([False, True, False, True, False]), Evaluation(np.full(5, 1.0)))
+    round_.cost = 3
+    for evaluations, held in ((0, 5), (2, 5), (3, 3), (5, 3), (6, 1), (9, 0)):
+        round_.allow(evaluations)
+        assert round_.held == held
+        assert round_.reserved <= evaluations
+
+
+def test_the_oldest_round_takes_the_budget_first():
+    rounds = Rounds([Round.of(BOX, Request(UNITS), number) for number in range(3)])
+    rounds.allow(7)
+    assert [round_.held for round_ in rounds.flying] == [0, 3, 5]
+    assert rounds.reserved == 7
 
 
 # ---- telling
@@ -169,7 +195,7 @@ def test_what_has_the_wrong_shape_or_type_is_refused_by_name(case):
 
 def test_some_of_the_points_handed_out_last_may_be_filled_by_their_rows():
     box = Box.make([(0.0, 1.0)])
-    round_ = Round.of(box, Request(np.linspace(0.0, 1.0, 6)[:, None]), 6)
+    round_ = Round.of(box, Request(np.linspace(0.0, 1.0, 6)[:, None]))
     rounds = Rounds([round_])
     rounds.hand_out(2)
     rounds.fill(np.array([1.0, 2.0]), None, None)
@@ -183,8 +209,8 @@ def test_some_of_the_points_handed_out_last_may_be_filled_by_their_rows():
 
 def test_points_that_are_known_before_are_not_handed_out_and_not_pending():
     box = Box.make([(0.0, 1.0)])
-    round_ = Round.of(box, Request(np.array([[0.0], [0.5], [1.0]])), 3)
-    round_.fill_free(np.array([False, True, False]), np.array([np.nan, 7.0, np.nan]))
+    round_ = Round.of(box, Request(np.array([[0.0], [0.5], [1.0]])))
+    round_.fill_free(np.array([False, True, False]), Evaluation(np.array([np.nan, 7.0, np.nan])))
     rounds = Rounds([round_])
     assert (rounds.reserved, rounds.is_begun) == (2, False)
     assert rounds.hand_out(None)[:, 0].tolist() == [0.0, 1.0]

@@ -17,7 +17,7 @@ def flying(sizes=(3, 2), needs=VALUE):
     ends = np.cumsum(sizes)
     points = np.arange(ends[-1])[:, None] / 10
     parts = zip(np.split(points, ends[:-1]), [needs] * len(sizes) if needs in (VALUE, GRADIENT) else needs, strict=True)
-    return Rounds([Round.of(BOX, Request(part, need), 100, i) for i, (part, need) in enumerate(parts)])
+    return Rounds([Round.of(BOX, Request(part, need), i) for i, (part, need) in enumerate(parts)])
 
 
 def tell(rounds, x, gradients=None):
@@ -32,7 +32,11 @@ def test_all_rounds_are_handed_out_together_oldest_first():
 def test_points_are_handed_out_across_rounds_and_once():
     rounds = flying()
     assert [rounds.hand_out(2)[:, 0].tolist() for _ in range(3)] == [[0, 1], [2, 3], [4]]
-    assert rounds.hand_out(None)[:, 0].tolist() == [0, 1, 2, 3, 4]  # none is told: all again
+    with pytest.raises(RuntimeError, match=r"^all points \(5\) "):
+        rounds.hand_out(None)
+    assert rounds.hand_out(None, again=True)[:, 0].tolist() == [0, 1, 2, 3, 4]
+    tell(rounds, [3])
+    assert rounds.hand_out(None)[:, 0].tolist() == [0, 1, 2, 4]
 
 
 def test_points_with_other_needs_are_handed_out_apart():
@@ -77,7 +81,7 @@ def test_the_oldest_is_passed_on_first_unless_order_does_not_matter():
 
 
 def test_a_point_that_is_in_two_rounds_is_told_to_the_older_one_first():
-    rounds = Rounds([Round.of(BOX, Request(np.array([[0.5]])), 1, i) for i in range(2)])
+    rounds = Rounds([Round.of(BOX, Request(np.array([[0.5]])), i) for i in range(2)])
     tell(rounds, [5])
     assert [round_.is_told for round_ in rounds.flying] == [True, False]
     assert tell(rounds, [5, 5])[0].tolist() == [[5.0]]

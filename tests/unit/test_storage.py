@@ -576,6 +576,10 @@ FORGED = [
     (tree([{"array": ["tree", 0, [-1], "C"]}] * 1000), r"found an array of tree at 0 with the shape \[-1\]"),
     (tree({"array": ["tree", -4, [2], "C"]}), r"found an array of tree at -4"),
     (
+        tree({"array": ["tree", 0, [10**15, 0], "C"]}),
+        r"an array without numbers and with the shape \[1000000000000000, 0\]",
+    ),
+    (
         tree({"object": 0}, [{"generator": ["PCG64", {"dict": {"seed": {"dict": {"pool_size": 10**9}}}}]}]),
         "a pool of 1000000000",
     ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from allmodes.terminal import Line
+from allmodes.terminal import Line, visible
 
 
 def shown(clock, line, capsys, after, text="so far"):
@@ -73,3 +73,8 @@ def test_the_line_is_wiped(clock, capsys):
     line.close()
     wiped = capsys.readouterr().err
     assert wiped == "\r" + " " * (len(written) - 1) + "\r"
+
+
+def test_control_characters_are_made_visible_and_layout_is_kept():
+    assert visible("a\x1b[2J\x07b\x9bc\x7f\r\u202ed") == "a\\x1b[2J\\x07b\\x9bc\\x7f\\r\\u202ed"
+    assert visible("two\nlines\tand é") == "two\nlines\tand é"

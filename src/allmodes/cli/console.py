@@ -11,6 +11,8 @@ from rich.box import SIMPLE_HEAD, Box
 from rich.console import Console
 from rich.table import Table
 
+from allmodes.terminal import visible
+
 WIDTH = 80  # where there is no terminal to ask
 GAP = 2  # columns between two columns of a table
 _PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)  # a line of hyphens below the head
@@ -57,11 +59,14 @@ def say(text: str) -> None:
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:
-    """Every line of a text broken between words; those that begin with spaces stay as they are."""
+    """Every line of a text broken between words; those that begin with spaces stay as they are.
+
+    Control characters, as in names that came with a file, are made visible.
+    """
     return "\n".join(
         line if line.startswith(" ") or len(line) < width
         else textwrap.fill(line, width - 1, break_long_words=False, break_on_hyphens=False)
-        for line in text.splitlines()
+        for line in visible(text).splitlines()
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _WHAT = "settings of a search by allmodes"
 _MOST = 1000  # directories of one name
+_GENERATOR = b'<meta name="generator" content="allmodes">'  # in the head of every report
+_HEAD = 4096  # bytes: far more than stand before it
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class RunDirectory:
                 f"{self.path} holds {state}. See it: allmodes show {self.path}. Resume it: allmodes resume "
                 f"{self.path}. Replace it: --force. Keep it: another --out."
             )
+        if settings.get("report") and not force:
+            self.check_report("Replace it: --force. Keep it: another --out.")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if force:
@@ -64,15 +69,36 @@ class RunDirectory:
         except OSError as error:
             raise Usage(f"cannot write to the directory {self.path}: {error.strerror}. Name another: --out.") from None
 
+    def check_report(self, advice: str) -> None:
+        """Refuse to write the report over a page that allmodes has not written."""
+        try:
+            with open(self.report, "rb") as file:
+                is_ours = _GENERATOR in file.read(_HEAD)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise Usage(f"{self.report} cannot be read: {error.strerror}. {advice}") from None
+        if not is_ours:
+            raise Usage(f"{self.report} was not written by allmodes, and the report would replace it. {advice}")
+
     def abandon(self) -> None:
         """Remove what is left of a search that failed before it evaluated anything."""
         with contextlib.suppress(OSError):
-            self._clear()
+            self._remove(*self._begun)
             self.path.rmdir()
 
-    def _clear(self) -> None:
+    @property
+    def _begun(self) -> tuple[Path, ...]:
+        """What a search has written before it is finished."""
         previous = self.checkpoint.with_name(self.checkpoint.name + ".previous")
-        for path in (self.checkpoint, previous, self.result, self.json, self.report, self.settings):
+        return self.checkpoint, previous, self.settings
+
+    def _clear(self) -> None:
+        self._remove(*self._begun, self.result, self.json, self.report)
+
+    @staticmethod
+    def _remove(*paths: Path) -> None:
+        for path in paths:
             path.unlink(missing_ok=True)
 
     def write(self, target: str, settings: dict[str, Any]) -> None:
@@ -140,4 +166,6 @@ def _of_checkpoint(path: Path) -> Result:
     """What a killed search had found when it was last saved."""
     from allmodes.finder import ModeFinder
 
-    return ModeFinder.load(path).result
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is looked at, and does not go on
+        return ModeFinder.load(path).result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ def resume_command(
     elif not quiet:
         what = f"importing {shown(target)}" if is_function(target) else f"problem {target}"
         say(f"resuming {directory}: {what}")
+    if settings.get("report"):
+        place.check_report("Move it away.")
     loaded = load(target, None if is_function(target) else settings.get("dimension"))
     try:
         place.write(target, settings)
@@ -71,7 +74,9 @@ def _finder(place: RunDirectory) -> ModeFinder | None:
     from allmodes.finder import ModeFinder
 
     try:
-        return ModeFinder.load(place.checkpoint)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said when it is resumed
+            return ModeFinder.load(place.checkpoint)
     except (OSError, ValueError):
         return None
 

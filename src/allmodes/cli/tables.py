@@ -12,6 +12,7 @@ from rich.table import Table
 from allmodes.cli.console import GAP, table, width_of, wrapped
 from allmodes.cli.progress import duration
 from allmodes.modes.coverage import counted
+from allmodes.terminal import visible
 
 if TYPE_CHECKING:
     from allmodes.result import Mode, Result
@@ -24,6 +25,7 @@ _LESS = ("hits", "weight", "kind")  # what makes room for a coordinate, in this 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
     "(maxfev)": "(--max-evaluations)",
+    "(maxtime)": "(--max-time)",
     'method="black-box"': "--method black-box",
     "result.failures": "the failures in result.json",
 }
@@ -98,13 +100,13 @@ def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
     columns: list[Column] = [
         ("", [f"{i}{'*' if mode.is_global else ' '}" for i, mode in enumerate(modes, 1)]),
         ("value", [f"{mode.fun:.6g}" for mode in modes]),
-        ("kind", [mode.kind for mode in modes]),
+        ("kind", [visible(mode.kind) for mode in modes]),
         ("weight", [f"{mode.weight:.4f}" for mode in modes]),
         ("hits", [str(mode.hits) for mode in modes]),
     ]
     if any(mode.standard_error is not None for mode in modes):
         columns.insert(2, ("error", ["" if m.standard_error is None else f"{m.standard_error:.2g}" for m in modes]))
-    for i, name in enumerate(result.coordinate_names):
+    for i, name in enumerate(map(visible, result.coordinate_names)):
         short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "~"
         columns.append((short, [f"{mode.x[i]:.5g}" for mode in modes]))
     return columns
@@ -158,14 +160,15 @@ def show_mode(console: Console, result: Result, number: int) -> None:
     lines = [
         f"mode {number} of {len(result.modes)}: {what}{mode.kind}, value {mode.fun:.10g}",
         f"weight {mode.weight:.6g} at temperature {result.temperature:.6g}, flatness {mode.flatness:.6g}, "
-        f"length of the gradient {mode.gradient_norm:.3g}",
+        f"length of the gradient {'not measured' if math.isnan(mode.gradient_norm) else f'{mode.gradient_norm:.3g}'}",
         f"found after {mode.found_at} evaluations; {counted(mode.hits, 'local search')} ended here",
         "eigenvalues of the Hessian: " + ", ".join(f"{entry:.6g}" for entry in mode.eigenvalues),
         "",
     ]
     console.print(wrapped("\n".join(lines), width_of(console)), soft_wrap=True)
-    longest = max(map(len, result.coordinate_names))
-    for i, (name, entry) in enumerate(zip(result.coordinate_names, mode.x, strict=True)):
+    names = [visible(name) for name in result.coordinate_names]
+    longest = max(map(len, names))
+    for i, (name, entry) in enumerate(zip(names, mode.x, strict=True)):
         held = "  (at a bound)" if i in mode.active else ""
         console.print(f"  {name:{longest}}  {entry:.10g}{held}", soft_wrap=True)
 

@@ -26,7 +26,8 @@ class Mode:
         fun: the value there.
         kind: "minimum" (or "maximum"), "boundary" if held at a bound, "flat" if degenerate, or "unverified".
         is_global: whether its value is the best one found, up to the tolerance of the search.
-        gradient_norm: of the gradient along the coordinates not held at a bound; at a kink, on one side of it.
+        gradient_norm: of the gradient along the coordinates not held at a bound; at a kink, on one side of it. NaN
+            where it is not measured, as without `jac`.
         hessian: (d, d), NaN where it is not known.
         eigenvalues: of its block for the coordinates not held at a bound.
         curvature_from: where the Hessian comes from: "derivatives", "differences" or "component".

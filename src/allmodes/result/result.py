@@ -34,7 +34,8 @@ class Result:
     """All modes found. Has everything in `scipy.optimize.OptimizeResult`, read as attributes or as from a dict.
 
     Attributes:
-        x, fun: of the best mode, or of the best point evaluated if that is better or there is no mode.
+        x, fun: of the best mode, or of the best point evaluated if that is better, by however little, or there is no
+            mode; never worse than any value evaluated, unless the function is noisy.
         success, status, message: how the search ended; the message says what was done and why.
         nfev, njev, nhev: points at which the function, its gradient and its Hessian were evaluated.
         nit: rounds.

@@ -10,6 +10,7 @@ import numpy as np
 from allmodes.modes.coverage import counted
 from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import point_text
+from allmodes.terminal import visible
 
 if TYPE_CHECKING:
     from allmodes.result.result import Result
@@ -33,7 +34,7 @@ def text_of(result: Result) -> str:
     ]
     if result.nfail:
         lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{_first(result.failures)}")]
-    return "\n".join(lines)
+    return visible("\n".join(lines))
 
 
 def _table(result: Result) -> list[str]:
@@ -50,7 +51,7 @@ def _table(result: Result) -> list[str]:
         errors = ("" if mode.standard_error is None else f"{mode.standard_error:.2g}" for mode in shown)
         columns.insert(2, ["error", *errors])
     for i, name in enumerate(result.coordinate_names):
-        columns.append([name[:_LONGEST_NAME], *(f"{mode.x[i]:.5g}" for mode in shown)])
+        columns.append([visible(name)[:_LONGEST_NAME], *(f"{mode.x[i]:.5g}" for mode in shown)])
     more = len(result.modes) - _SHOWN
     legend = f"* global; weights at temperature {result.temperature:.3g}"
     return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), legend]

@@ -50,6 +50,10 @@ class Strategy(ABC):
         """A round will not be told: the budget ends in the middle of it."""
         return
 
+    def take_budget(self, other: Strategy) -> None:
+        """Take over from a search that has not begun what follows from its budget: this one is resumed with that."""
+        return
+
     @property
     @abstractmethod
     def ending(self) -> str:

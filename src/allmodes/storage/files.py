@@ -20,6 +20,7 @@ import os
 import platform
 import secrets
 import shutil
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -138,8 +139,14 @@ def _sync_directory(directory: Path) -> None:
             os.close(handle)
 
 
-def load(path: str | os.PathLike[str], *, kind: str) -> Any:
-    """The value in a file that `save` wrote; ValueError says what is wrong with the file."""
+def load(path: str | os.PathLike[str], *, kind: str, goes_on: bool = False) -> Any:
+    """The value in a file that `save` wrote; ValueError says what is wrong with the file.
+
+    Args:
+        path: the file.
+        kind: what has to be in it.
+        goes_on: whether what was saved is continued, so that another version of allmodes may continue it differently.
+    """
     name = os.fspath(path)
     with open(path, "rb") as file:
         try:
@@ -148,9 +155,18 @@ def load(path: str | os.PathLike[str], *, kind: str) -> Any:
             raise ValueError(f"{name} is not a whole file saved by allmodes: {error}") from error
     _check_header(name, header, arrays, kind)
     try:
-        return unpack(json.loads(arrays["tree"].tobytes()), arrays)
+        value = unpack(json.loads(arrays["tree"].tobytes()), arrays)
     except Exception as error:  # the tree names or lacks something
         raise ValueError(f"{name} does not fit this version of allmodes: {error}") from error
+    saved, here = header.get("allmodes"), versions()["allmodes"]
+    if goes_on and saved != here:
+        warnings.warn(
+            f"the checkpoint {name} was saved by allmodes {saved}, and this is allmodes {here}: the search goes on, "
+            "perhaps not as it would have there. For the same result, go on with the version that saved it.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return value
 
 
 @functools.cache

@@ -24,6 +24,7 @@ _BIT_GENERATORS = {
     for cls in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
 }
 _LARGEST_POOL = 256  # words in the pool of a seed sequence (NumPy's has 4): mixing takes time quadratic in its size
+_LONGEST_EMPTY = 2**20  # rows without numbers cost nothing in a file, and much when something is made for each of them
 
 Tree: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -169,6 +170,8 @@ class _Unpacker:
                 f"found an array of {name} at {offset} with the shape {shape}; wanted no negative numbers."
             )
         size = math.prod(shape)
+        if not size and max(shape) > _LONGEST_EMPTY:
+            raise ValueError(f"found an array without numbers and with the shape {shape}; wanted none so long.")
         self.left[name] -= size
         if self.left[name] < 0:  # every number belongs to one array: a file cannot grow in memory
             raise ValueError(f"the arrays of {name} are together larger than what is stored of them.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from allmodes.arrays import Array, logsumexp_and_shares, namespace
+from allmodes.checks import says_true
 from allmodes.nva.annealing.updates import NaturalGradient
 from allmodes.nva.engine.plan import Evaluate, Plan
 from allmodes.nva.engine.progress import ProgressLine, Snapshot
@@ -89,8 +90,7 @@ def snapshot(plan: Plan, step: int, mixture: Mixture, evaluated: int, best_value
 def wants_to_stop(callback: Callback, snapshot: Snapshot) -> bool:
     """Whether a callback returned True or raised StopIteration, as SciPy's may."""
     try:
-        answer = callback(snapshot)
-        return isinstance(answer, (bool, np.bool)) and bool(answer)
+        return says_true(callback(snapshot))
     except StopIteration:
         return True
 

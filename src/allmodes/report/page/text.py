@@ -115,7 +115,7 @@ def table(result: Result) -> Table:
     """The modes, best first."""
     modes, names = result.modes[:MOST_MODES], result.coordinate_names[:MOST_COORDINATES]
     has_errors = any(mode.standard_error is not None for mode in modes)
-    has_gradients = any(mode.gradient_norm for mode in modes)  # without derivatives all are zero
+    has_gradients = any(math.isfinite(mode.gradient_norm) for mode in modes)  # without derivatives it is not measured
     columns = [Column("rank", "Best first"), Column("value", "Value of the function")]
     columns += [Column("error", "Standard error of the value")] if has_errors else []
     columns += [
@@ -203,8 +203,9 @@ def _advice(result: Result) -> list[str]:
     is_open = covered.share_upper > _LEAVES_OPEN or covered.expected(result.nfev) > _LIKELY
     if result.modes and covered.searches and is_open and not is_done:
         is_own = result.status == Status.NOTHING_NEW and result.settings.get("maxfev") is None
-        way = "a larger effort (1 is normal)" if is_own else "a larger maxfev"
-        said.append(f"To find more modes, or to be surer that there are none, search longer: {way}.")
+        longer = "maxtime" if result.status == Status.TIME_SPENT else "maxfev"
+        longer = "effort (1 is normal)" if is_own else longer
+        said.append(f"To find more modes, or to be surer that there are none, search longer: a larger {longer}.")
     for kind, meaning in _KINDS.items():
         if kind in kinds:
             said.append(f"{counted(kinds.count(kind), 'mode')} of kind {kind}: {meaning}")

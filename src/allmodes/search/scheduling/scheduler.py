@@ -222,6 +222,10 @@ class Scheduler(Strategy):
 
     # ---- the rest of the protocol
 
+    def take_budget(self, other: Strategy) -> None:
+        if isinstance(other, Scheduler):
+            self.stopping.persistence, self.is_exhaustive = other.stopping.persistence, other.is_exhaustive
+
     def add_points(self, points: Array, values: Array) -> None:
         self.multistart.add_points(points, values)
         for member in self.members.values():
