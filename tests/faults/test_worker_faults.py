@@ -31,6 +31,8 @@ from misbehaviour import (
 from allmodes import find_minima
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
+from allmodes.objective.workers import local
+from allmodes.objective.workers.parcel import Parcel
 
 HERE = Path(__file__).parent
 
@@ -245,3 +247,23 @@ def _is_readable(path):
         return bool(path.read_text())
     except OSError:
         return False
+
+
+def state_of_ctrl_c(_):
+    """In a worker: who it is, what it does on Ctrl-C, and whether that is blocked, which is inherited."""
+    is_blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return os.getpid(), signal.getsignal(signal.SIGINT) == signal.SIG_IGN, is_blocked
+
+
+def test_ctrl_c_does_not_end_a_worker_that_is_still_starting(monkeypatch):
+    """A terminal sends it to all processes; one that is importing would write a traceback over the result."""
+    monkeypatch.setattr(local, "_spare", [])
+    slot = local.Slot()
+    try:
+        future = slot.submit(state_of_ctrl_c, Parcel(abs), None, False)
+        (process,) = slot.executor._processes.values()
+        os.kill(process.pid, signal.SIGINT)
+        assert future.result(60.0) == (process.pid, True, False)
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    finally:
+        slot.kill()

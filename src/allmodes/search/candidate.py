@@ -69,7 +69,7 @@ class Candidate:
         source: where the Hessian comes from: "derivatives", "differences", or "component".
         origin: where it comes from.
         radius: of the trust region, or the standard deviation of the component, when it arrived.
-        step: length of the last Newton step: the optimum is not much farther away than that.
+        gain: what the last Newton step promised: the optimum may be that much higher.
         is_kinked: whether the function was seen not to be smooth there.
         factor: (d, d), of a population component s A, whose product with its transpose is the covariance; of a search
             over kinks its inverse Hessian, whose axes lie across and along the ridge. None for others.
@@ -82,6 +82,6 @@ class Candidate:
     source: str
     origin: Origin
     radius: float = 0.0
-    step: float = 0.0
+    gain: float = 0.0
     is_kinked: bool = False
     factor: Array | None = None

@@ -14,7 +14,7 @@ from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 from allmodes.objective.workers.engine import explain
-from allmodes.objective.workers.guard import guard
+from allmodes.objective.workers.guard import ctrl_c_held_back, guard
 from allmodes.objective.workers.parcel import Parcel
 from allmodes.objective.workers.task import hold
 
@@ -107,14 +107,16 @@ class Slot:
     def submit(self, function: Any, parcel: Parcel, task: Any, carry: bool) -> Any:
         """Send a task, and before it the parcel if the process does not have it."""
         if self.executor is None:
-            self.executor = _taken() or _executor()
+            with ctrl_c_held_back():
+                self.executor = _taken() or _executor()
         if carry or not any(process.is_alive() for process in (self.executor._processes or {}).values()):
             self._holds.clear()  # a new process, which has seen nothing
         self.began = time.monotonic()
         try:
             if parcel.name not in self._holds:
                 self.began = None
-                self._ready = self.executor.submit(hold, parcel.heavy)
+                with ctrl_c_held_back():  # where there is no process yet, this starts one
+                    self._ready = self.executor.submit(hold, parcel.heavy)
                 self._ready.add_done_callback(self._note)
                 self._holds.add(parcel.name)
             return self.executor.submit(function, task)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
 from allmodes.search.geometry import clip, is_held, lengths, room
-from allmodes.search.tolerances import EPSILON, TINY
+from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import ByValues, Higher, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -98,17 +98,17 @@ def _optimum(context: Context, candidate: Candidate, is_level: bool = False) -> 
 class WeakAxes(ByValues):
     """Does the function fall along every direction of little curvature as the model says: like a parabola?
 
-    It is asked as near as rounding allows, for valleys bend; but not nearer than the optimum is known to be, where a
-    peak of higher order looks like a parabola, too.
+    It is asked as near as rounding allows, for valleys bend; but not so near that the function falls by what may still
+    be gained: there a level valley, or a peak of higher order, looks like a parabola, too.
     """
 
     candidate: Candidate
 
     def _lengths(self, context: Context, seen: Shape) -> Array:
         candidate = self.candidate
-        error = float(context.tolerances.error_of(candidate.value))
-        least = np.sqrt(TUNING.clear * error / np.maximum(np.abs(seen.eigenvalues), TINY))[seen.is_weak]
-        return np.clip(np.maximum(least, 10.0 * candidate.step), 1e-5, TUNING.longest)
+        fall = max(TUNING.clear * float(context.tolerances.error_of(candidate.value)), TUNING.beyond * candidate.gain)
+        least = np.sqrt(2.0 * fall / np.maximum(np.abs(seen.eigenvalues[seen.is_weak]), TINY))
+        return np.clip(least, TUNING.shortest, TUNING.longest)
 
     def points(self, context: Context) -> Array:
         seen = shape(context, self.candidate)
@@ -121,16 +121,16 @@ class WeakAxes(ByValues):
         candidate = self.candidate
         error = float(context.tolerances.error_of(candidate.value))
         best = int(np.argmax(values))
-        if values[best] > candidate.value + 10.0 * error + EPSILON * context.scale:
+        if values[best] > candidate.value + 10.0 * error:
             return Higher(points[best], candidate.radius)
         seen = shape(context, candidate)
         length = lengths(points - candidate.point).reshape(2, 2, -1)
         falls = (candidate.value - values).reshape(2, 2, -1).mean(axis=1)
         predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (length**2).mean(axis=1)
-        is_alike = (falls > TUNING.seen * predicted) & (falls < predicted / TUNING.seen)
-        if is_alike[0].all() and (is_alike[1] | (falls[1] > predicted[1])).all():
-            return _optimum(context, candidate)
-        return LevelGround(candidate)
+        near, far = falls
+        is_alike = (near > TUNING.seen * predicted[0]) & (near < predicted[0] / TUNING.seen)
+        is_parabola = (far > TUNING.seen * predicted[1]) & (far < TUNING.quartic * near)
+        return _optimum(context, candidate) if (is_alike & is_parabola).all() else LevelGround(candidate)
 
 
 @stored

@@ -15,6 +15,11 @@ class Tuning:
     weak: float = constant(1e-2, "largest curvature", "least curvature that needs no confirmation by values")
     gentle: float = constant(0.1, "scale", "the same, beside the spread of the function")
     clear: float = constant(1e4, "rounding of a value", "fall that shows the curvature")
+    beyond: float = constant(100.0, "gain of the last step", "fall that is not due to what is still to be gained")
+    quartic: float = constant(
+        64.0, "fall nearby", "fall four times as far away: 16 of a parabola, 256 of what is level to fourth order"
+    )
+    shortest: float = constant(1e-5, "box", "shortest distance over which curvature is measured")
     longest: float = constant(1e-2, "box", "longest distance over which curvature is measured")
     unsure: float = constant(1e-7, "largest curvature", "slope that differences cannot tell from none")
     rim: float = constant(1e-3, "curvature upward", "slope at a bound that may be an error of differences")

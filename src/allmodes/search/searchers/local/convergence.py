@@ -9,7 +9,7 @@ from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local.models import Model
 from allmodes.search.searchers.local.table import Array, Counts, Mask
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import EPSILON, TINY
+from allmodes.search.tolerances import TINY
 
 
 def last_step(context: Context) -> float:
@@ -18,12 +18,14 @@ def last_step(context: Context) -> float:
 
 
 def is_stationary(
-    context: Context, model: Model, value: Array, far: Array, measured: Mask, measurements: Counts, last_steps: Array
-) -> Mask:
+    context: Context, model: Model, value: Array, far: Array, promised: Array,
+    measured: Mask, measurements: Counts, last_steps: Array,
+) -> Mask:  # fmt: skip
     """Which searches are at the maximum of their model, or have nothing to gain, (n,).
 
-    `far` says how far away the maximum of the model is. A guessed model counts when its step, and the one before, are
-    short enough to be worth a measurement; after measurements that came too early, shorter still.
+    `far` and `promised` say how far away the maximum of the model is, and how much higher. A guessed model counts when
+    its step, and the one before, are short enough to be worth a measurement; after measurements that came too early,
+    shorter still.
     """
     order, xtol, tolerances = context.order, context.xtol, context.tolerances
     steepest, curve = model.eigenvalues[:, -1], np.abs(model.eigenvalues).max(axis=1)
@@ -31,8 +33,7 @@ def is_stationary(
     is_settled = last_steps <= TUNING.settled * tolerances.near
     guessed = np.where(is_settled, tolerances.near * TUNING.remeasure**measurements, 0.0)
     near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
-    promised = 0.5 * (model.rotated**2 / np.maximum(np.abs(model.eigenvalues), TINY)).sum(axis=1)
-    nothing = promised <= tolerances.error_of(value) + EPSILON * context.scale
+    nothing = promised <= tolerances.error_of(value)
     if nothing.any():
         is_bent = (steepest > xtol * curve) & (curve > xtol * context.scale)
         near |= nothing & ~(measured & is_bent)

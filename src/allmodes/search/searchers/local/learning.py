@@ -25,7 +25,7 @@ class TrustRegionTable(Table):
         hessian: of the model at the point; a guess unless `is_measured` nearby.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
-        last_step: length of the step that led here.
+        last_step: length of the step that led here; `promised`, what the last model has to gain.
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
@@ -37,6 +37,7 @@ class TrustRegionTable(Table):
     distance: Array = column()
     shrinkage: Array = column()
     last_step: Array = column()
+    promised: Array = column()
     along: Array = column(1)
     iterations: Counts = column(dtype=np.int64)
     refusals: Counts = column(dtype=np.int64)
@@ -104,7 +105,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length)
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if slope is not None:
-        is_stale &= ~(_miss(H, s, slope - g) <= TUNING.fresh)
+        kept = np.flatnonzero(is_stale & is_better & table.is_measured[rows])
+        is_stale[kept] = ~(models.miss(H[kept], s[kept], (slope - g)[kept]) <= TUNING.fresh)
     table.is_measured[rows[is_stale]] = order == 2
     table.iterations[rows] += 1
     table.refusals[refused] += 1

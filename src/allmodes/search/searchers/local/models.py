@@ -32,6 +32,10 @@ class Model(NamedTuple):
         """The step to the maximum of the model, (n, d); meaningful where the model has one."""
         return (self.vectors @ (self.rotated / np.minimum(self.eigenvalues, -TINY) * -1.0)[..., None])[..., 0]
 
+    def promise(self) -> Array:
+        """How much higher its maximum is, (n,), with every curvature taken to be downward."""
+        return np.asarray(0.5 * (self.rotated**2 / np.maximum(np.abs(self.eigenvalues), TINY)).sum(axis=1))
+
 
 def model(box: Box, point: Array, g: Array, H: Array) -> Model:
     """Models at points (n, d), with the coordinates held where a bound stops the ascent."""
@@ -118,6 +122,15 @@ def updated(H: Array, s: Array, change: Array) -> Array:
 def _outer(factor: Array, v: Array) -> Array:
     """factor v v^T, for factors (n,) and vectors (n, d)."""
     return (factor[:, None] * v)[:, :, None] * v[:, None, :]
+
+
+def miss(H: Array, s: Array, change: Array) -> Array:
+    """How much of a change of gradient over steps s models H miss, (n,), in their own metrics."""
+    eigenvalues, vectors = np.linalg.eigh(H)
+    wrong, seen = change - (H @ s[..., None])[..., 0], change
+    width = np.sqrt(np.maximum(np.abs(eigenvalues), TINY))
+    wrong, seen = (lengths((a[:, None] @ vectors)[:, 0] / width) for a in (wrong, seen))
+    return np.asarray(wrong / np.maximum(seen, TINY))
 
 
 def match_value(H: Array, s: Array, missing: Array) -> Array:

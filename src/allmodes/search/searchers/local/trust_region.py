@@ -79,6 +79,7 @@ class TrustRegion:
             table.point[k], table.value[k], table.phase[k] = where, value, Phase.SLOPE.value
             table.iterations[k] += 1
             return None
+        table.promised[k] = abs(value - old - predicted)  # a model that is right leaves nothing
         if value >= old:
             slope = g + H @ s
             table.gradient[k] = np.where(is_held(self.context.box, where, slope), slope, 0.0)
@@ -109,10 +110,10 @@ class TrustRegion:
         s, measured = peaks - point, table.is_measured[rows]
         far, gains, is_sure = np.abs(s).max(axis=1), models.gain(g, H, s), measured & (model.eigenvalues[:, -1] < 0.0)
         stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
-        table.distance[rows], table.shrinkage[rows] = far, q
+        table.distance[rows], table.shrinkage[rows], table.promised[rows] = far, q, model.promise()
         step = np.where((stretch > 0.0)[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
         is_there = convergence.is_stationary(
-            context, model, value, far, measured, table.measurements[rows], table.last_step[rows]
+            context, model, value, far, table.promised[rows], measured, table.measurements[rows], table.last_step[rows]
         )
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
@@ -192,6 +193,6 @@ class TrustRegion:
             Candidate(
                 table.point[k].copy(), float(table.value[k]), table.gradient[k].copy(), table.hessian[k].copy(),
                 "derivatives" if self.context.order == 2 else "differences",
-                table.origin(k), float(table.radius[k]), float(table.distance[k]),
+                table.origin(k), float(table.radius[k]), float(table.promised[k]),
             )
         )  # fmt: skip
