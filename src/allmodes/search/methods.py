@@ -68,8 +68,8 @@ def make_search(
     stopping = Stopping(options.get("patience", 0), persistence, effort)
     turns = Turns(context, multistart, may_join=(POPULATION, ANNEALING) if method == "auto" else ())
     return Scheduler(
-        context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context), turns,
-        stopping, members, polishes=polish, is_exhaustive=is_exhaustive, overlap=overlap,
+        context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context, polish), turns,
+        stopping, members, is_exhaustive=is_exhaustive, overlap=overlap,
     )  # fmt: skip
 
 

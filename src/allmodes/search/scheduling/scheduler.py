@@ -60,7 +60,6 @@ class Scheduler(Strategy):
         turns: who gets the next turn.
         stopping: when local searches are enough.
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
-        polishes: whether local searches go on from what populations find.
         is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
         flights: rounds that are not told, by ticket; `asked`, how many there were.
@@ -74,7 +73,6 @@ class Scheduler(Strategy):
     turns: Turns
     stopping: Stopping = field(default_factory=Stopping)
     members: dict[str, Searcher] = field(default_factory=dict)
-    polishes: bool = True
     is_exhaustive: bool = False
     overlap: str = "none"
     flights: dict[str, Flight] = field(default_factory=dict)
@@ -201,8 +199,8 @@ class Scheduler(Strategy):
     def _close(self, origin: Origin, event: Event) -> None:
         """A search is over, or a verdict is passed."""
         self.turns.bandit.charge(origin.member, origin.cost)
-        if isinstance(event, NewMode):
-            self._succeed(origin, event.mode)
+        if isinstance(event, NewMode) and self._counts(event.mode):
+            self.turns.bandit.succeed(origin.member)
         if origin.member == LOCAL:
             self.multistart.ended(event, self.local.numbers if isinstance(event, NewMode) else [])
             if isinstance(event, _IN_VAIN):
@@ -211,14 +209,9 @@ class Scheduler(Strategy):
         elif origin.start != POLISH:
             self.members[origin.member].judged(event)
 
-    def _succeed(self, origin: Origin, mode: int) -> None:
-        """A mode was found: it counts, and is polished if a population has found it."""
+    def _counts(self, mode: int) -> bool:
         context, archive = self.context, self.context.archive
-        if not context.is_global or archive.values[mode] >= archive.best - context.tolerances.tie:
-            self.turns.bandit.succeed(origin.member)
-        if origin.member == POPULATION and origin.start != POLISH and self.polishes:
-            start = Start(archive.means[mode].copy(), POLISH, context.tolerances.close)
-            self.local.open([start], POPULATION)
+        return not context.is_global or archive.values[mode] >= archive.best - context.tolerances.tie
 
     # ---- the rest of the protocol
 

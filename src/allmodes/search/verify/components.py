@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
-from allmodes.search.candidate import Candidate
+from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
+from allmodes.search.events import Arrived, Continue, SearchEvent
 from allmodes.search.searchers.local.finite_differences import curvatures, hessian_points
-from allmodes.search.verify.question import ByValues, NoOptimum, Optimum, Step
+from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -30,6 +31,7 @@ class AroundComponent(ByValues):
     """
 
     candidate: Candidate
+    is_polished: bool = True
 
     def _on_bounds(self, context: Context) -> tuple[Array, NDArray[np.bool_]]:
         assert self.candidate.factor is not None
@@ -59,7 +61,29 @@ class AroundComponent(ByValues):
         measured = replace(candidate, point=point, value=value, gradient=gradient, hessian=hessian)
         kind = "boundary" if active.any() else _kind(value, plus, minus)
         widths = np.linalg.svd(candidate.factor, compute_uv=False)
-        return Optimum(measured, kind, is_level=bool(d > 1 and widths[0] > TUNING.component_long * widths[-1]))
+        optimum = Optimum(measured, kind, is_level=bool(d > 1 and widths[0] > TUNING.component_long * widths[-1]))
+        return Polish(optimum) if self.is_polished else optimum
+
+
+@stored
+@dataclass(frozen=True)
+class Polish(BySearch):
+    """Where does a local search from a converged component arrive? On smooth ground that is verified in its place.
+
+    Components come to rest on the floors of narrow valleys, too. Where the search gets stuck the function is too rough
+    for it, and what values say about the component holds.
+    """
+
+    optimum: Optimum
+
+    def search(self, context: Context, origin: Origin) -> Continue:
+        return Continue(origin, self.optimum.candidate.point, context.tolerances.close)
+
+    def ended(self, context: Context, event: SearchEvent) -> Step:
+        least = self.optimum.candidate.value - context.tolerances.tie
+        if isinstance(event, Arrived) and not event.candidate.is_kinked and event.candidate.value >= least:
+            return Elsewhere(event.candidate)
+        return self.optimum
 
 
 def _put_on_bounds(box: Box, point: Array, near: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -19,7 +19,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SIDES = np.array([1.0, -1.0])
-_NEAR_FAR = 1.0, 4.0
+_FARTHER = 4.0  # times: where the fall along a weak axis is measured again, on the other side
 
 
 class Shape(NamedTuple):
@@ -59,7 +59,8 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     level = TUNING.level * largest
     if context.order == 0:  # rounding of values over the square of the longest difference step
         level = max(level, 4.0 * float(context.tolerances.error_of(candidate.value)) / TUNING.longest**2)
-    is_weak = eigenvalues >= -max(TUNING.weak * largest, TUNING.gentle * context.scale, level)
+    weak = TUNING.weak * (context.tolerances.near if context.order == 2 else 1.0)  # a Hessian is that of the very point
+    is_weak = eigenvalues >= -max(weak * largest, TUNING.gentle * context.scale, level)
     return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, is_weak)
 
 
@@ -113,9 +114,7 @@ class WeakAxes(ByValues):
     def points(self, context: Context) -> Array:
         seen = shape(context, self.candidate)
         moves = self._lengths(context, seen)[:, None] * seen.axes[seen.is_weak]
-        near, far = _NEAR_FAR
-        moves = np.concatenate([near * moves, -near * moves, far * moves, -far * moves])
-        return clip(context.box, self.candidate.point + moves)
+        return clip(context.box, self.candidate.point + np.concatenate([moves, -_FARTHER * moves]))
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         candidate = self.candidate
@@ -124,10 +123,9 @@ class WeakAxes(ByValues):
         if values[best] > candidate.value + 10.0 * error:
             return Higher(points[best], candidate.radius)
         seen = shape(context, candidate)
-        length = lengths(points - candidate.point).reshape(2, 2, -1)
-        falls = (candidate.value - values).reshape(2, 2, -1).mean(axis=1)
-        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (length**2).mean(axis=1)
-        near, far = falls
+        moves = points - candidate.point
+        near, far = (candidate.value - values + moves @ candidate.gradient).reshape(2, -1)
+        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (lengths(moves) ** 2).reshape(2, -1)
         is_alike = (near > TUNING.seen * predicted[0]) & (near < predicted[0] / TUNING.seen)
         is_parabola = (far > TUNING.seen * predicted[1]) & (far < TUNING.quartic * near)
         return _optimum(context, candidate) if (is_alike & is_parabola).all() else LevelGround(candidate)

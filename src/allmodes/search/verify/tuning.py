@@ -12,7 +12,9 @@ class Tuning:
     """How candidates are judged. "Box" is the width of the domain, "scale" the spread of the function over it."""
 
     level: float = constant(1e-9, "largest curvature", "least curvature that can be told from none")
-    weak: float = constant(1e-2, "largest curvature", "least curvature that needs no confirmation by values")
+    weak: float = constant(
+        0.05, "largest curvature", "least that needs no confirmation: over sqrt(xtol) a bent valley changes by as much"
+    )
     gentle: float = constant(0.1, "scale", "the same, beside the spread of the function")
     clear: float = constant(1e4, "rounding of a value", "fall that shows the curvature")
     beyond: float = constant(100.0, "gain of the last step", "fall that is not due to what is still to be gained")

@@ -67,11 +67,13 @@ class Verifier:
     Attributes:
         context: what is shared.
         cases: by number.
+        polishes: whether local searches go on from what populations find.
         level_sets: points that belong to level modes.
         numbered: numbers given so far.
     """
 
     context: Context
+    polishes: bool = True
     cases: dict[str, Case] = field(default_factory=dict)
     level_sets: LevelSets = field(default_factory=LevelSets)
     numbered: int = 0
@@ -111,13 +113,22 @@ class Verifier:
         if apart < self.context.tolerances.same and not self._knows_more(candidate, mode):
             return self._known(candidate.origin, Optimum(candidate, "unverified"), mode)
         number, self.numbered = self.numbered, self.numbered + 1
-        step = _first_step(self.context, candidate)
+        step = self._first_step(candidate)
         is_close = candidate.is_kinked and apart < self.context.tolerances.close
         rival = event.rival if event.rival >= 0 else mode if is_close else -1
         if rival >= 0:  # comparing the values between costs little beside verifying a kink
             step = Between(Optimum(candidate, "unverified"), rival, archive.means[rival].copy())
         self.cases[str(number)] = Case(candidate, candidate.origin, is_paused=event.rival >= 0)
         return self._go_on(number, step)
+
+    def _first_step(self, candidate: Candidate) -> Step:
+        """How a candidate is verified: by the kind of search that it comes from."""
+        if candidate.is_kinked:
+            return AroundKink(candidate)
+        if candidate.source != "component":
+            return examine(self.context, candidate)
+        is_measured = candidate.factor is not None
+        return AroundComponent(candidate, self.polishes) if is_measured else Optimum(candidate, "unverified")
 
     def _knows_more(self, candidate: Candidate, mode: int) -> bool:
         """Whether derivatives were measured where the curvature of a mode is that of a component."""
@@ -261,12 +272,3 @@ class Verifier:
 def _is_rough(candidate: Candidate) -> bool:
     """Whether its curvature is a guess, not a measurement."""
     return candidate.source == "component" or candidate.is_kinked
-
-
-def _first_step(context: Context, candidate: Candidate) -> Step:
-    """How a candidate is verified: by the kind of search that it comes from."""
-    if candidate.is_kinked:
-        return AroundKink(candidate)
-    if candidate.source != "component":
-        return examine(context, candidate)
-    return Optimum(candidate, "unverified") if candidate.factor is None else AroundComponent(candidate)
