@@ -65,7 +65,7 @@ class AroundKink(ByValues):
 @stored
 @dataclass(frozen=True)
 class ComesBack(BySearch):
-    """Do searches that are put aside, in directions at right angles, come back?
+    """Do searches that are put aside come back? On a ridge that rises those from above do not.
 
     Attributes:
         sides: (d, d), the directions, one after the other.
@@ -87,7 +87,7 @@ class ComesBack(BySearch):
     def search(self, context: Context, origin: Origin) -> Continue:
         """From the next side; from the opposite one where a bound is in the way."""
         box, candidate, distance = context.box, self.candidate, self.distance(context)
-        aside = distance * self.sides[self.returns]
+        aside = distance * (-1) ** self.returns * self.sides[self.returns // 2]  # both sides of one, then the next
         moved = candidate.point + aside
         is_outside = (moved < box.lower_unit) | (moved > box.upper_unit)
         start = clip(box, candidate.point + np.where(is_outside, -aside, aside))
@@ -113,7 +113,7 @@ class ComesBack(BySearch):
             candidate = replace(candidate, point=there.point, value=there.value, gradient=there.gradient)
         if not is_back:
             return Optimum(candidate, "flat", is_level=True)
-        if self.returns + 1 < min(TUNING.returns, context.box.d):
+        if self.returns + 1 < min(TUNING.returns, 2 * context.box.d):
             return replace(self, candidate=candidate, returns=self.returns + 1)
         is_at_bound = is_held(context.box, candidate.point, candidate.gradient).any()
         return Optimum(candidate, "boundary" if is_at_bound else "optimum")

@@ -114,7 +114,8 @@ class WeakAxes(ByValues):
     def points(self, context: Context) -> Array:
         seen = shape(context, self.candidate)
         moves = self._lengths(context, seen)[:, None] * seen.axes[seen.is_weak]
-        return clip(context.box, self.candidate.point + np.concatenate([moves, -_FARTHER * moves]))
+        sides = [1.0, -_FARTHER] if context.order else [1.0, -_FARTHER, -1.0, _FARTHER]  # where no slope is known both
+        return clip(context.box, self.candidate.point + np.concatenate([side * moves for side in sides]))
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         candidate = self.candidate
@@ -124,8 +125,10 @@ class WeakAxes(ByValues):
             return Higher(points[best], candidate.radius)
         seen = shape(context, candidate)
         moves = points - candidate.point
-        near, far = (candidate.value - values + moves @ candidate.gradient).reshape(2, -1)
-        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (lengths(moves) ** 2).reshape(2, -1)
+        falls = candidate.value - values + moves @ candidate.gradient
+        squares = lengths(moves) ** 2
+        near, far = falls.reshape(-1, 2, seen.is_weak.sum()).mean(axis=0)
+        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * squares.reshape(-1, 2, seen.is_weak.sum()).mean(axis=0)
         is_alike = (near > TUNING.seen * predicted[0]) & (near < predicted[0] / TUNING.seen)
         is_parabola = (far > TUNING.seen * predicted[1]) & (far < TUNING.quartic * near)
         return _optimum(context, candidate) if (is_alike & is_parabola).all() else LevelGround(candidate)
