@@ -70,9 +70,9 @@ class TrustRegion:
         table, where = self.table, self.table.trial[k].copy()
         g, H, s, old = table.gradient[k], table.hessian[k], where - table.point[k], float(table.value[k])
         slack = self.context.tolerances.rounding(float(np.abs(H).max(initial=0.0)))
-        if not value >= old - slack:  # the model is wrong: a kink
-            return Stuck(table.origin(k), table.point[k].copy(), old)
         predicted = float(g @ s + 0.5 * s @ H @ s)
+        if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends take no more than it gives
+            return Stuck(table.origin(k), table.point[k].copy(), old)
         is_short = convergence.is_short(self.context, value - old, predicted, slack)
         if is_short and table.iterations[k] <= self._patience:
             table.came_from[k], table.old_gradient[k] = table.point[k], g
