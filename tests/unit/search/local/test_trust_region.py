@@ -38,7 +38,7 @@ def test_candidates_say_how_long_the_last_step_was(order, longest):
         candidate = event.candidate
         far = np.abs(candidate.point[:, None] - maxima()).min(axis=1).max()
         assert far <= candidate.step + 1e-8
-        assert 0.0 <= candidate.step <= longest
+        assert 0.0 < candidate.step <= longest
 
 
 def test_a_flat_maximum_is_reached_although_newton_converges_slowly_there():
