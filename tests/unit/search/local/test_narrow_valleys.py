@@ -103,8 +103,8 @@ def test_the_curvature_of_a_bent_valley_is_right_where_most_searches_arrive():
     assert max(off) < 0.2
 
 
-def test_a_peak_that_a_bound_would_release_the_search_for_is_not_tried_for_ever():
-    """At a bound the model promises a way inward, a tenth of xtol away, and the function says no each time."""
+def test_a_peak_at_which_a_bound_would_release_the_search_is_tried_once():
+    """At a bound the model promises a way inward, a twentieth of xtol away, and the function says no each time."""
     start = np.array([1.0, 0.5])
     H = np.array([[-10.0, -1e5], [-1e5, -1e10]])
 
@@ -116,7 +116,7 @@ def test_a_peak_that_a_bound_would_release_the_search_for_is_not_tried_for_ever(
     (event,) = run(begin(context, [start]), stubborn)
     assert isinstance(event, Arrived)
     np.testing.assert_array_equal(event.candidate.point, start)
-    assert context.nfev > 1, "the peak is tried"
+    assert context.nfev == 2
 
 
 @pytest.mark.parametrize("start", [1, 10])

@@ -178,9 +178,11 @@ class TrustRegion:
         if context.order == 0 and TUNING.negligible * context.xtol < far <= convergence.last_step(context):
             table.trial[k], table.phase[k] = peak, Phase.FINAL.value
             return None
-        slope = table.gradient[k] + table.hessian[k] @ (peak - table.point[k])
+        s = peak - table.point[k]
+        slope = table.gradient[k] + table.hessian[k] @ s
         is_released = (held & ~is_held(context.box, peak, slope)).any() and np.isfinite(peak).all()
-        if context.order and is_released and table.iterations[k] <= self._patience:
+        is_trusted = s @ s <= table.radius[k] ** 2 and table.iterations[k] <= self._patience  # was not refused before
+        if context.order and is_released and is_trusted:
             # in a steep valley a bound that holds the search where it is may release it at the peak
             table.trial[k], table.phase[k] = peak, Phase.STEP.value
             return None
