@@ -35,6 +35,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_with_a_gradient_populations_join_where_local_searches_end_nowhere",
     ),
     "test_derivatives": ("test_values_gradients_and_hessians",),
+    "test_diagnosis": ("test_a_narrow_valley_is_not_called_rough",),
     "test_evaluation_counts": ("test_the_jax_driver_reports_the_same_counts",),
     "test_extension": ("test_no_copy_is_higher_than_the_box",),
     "test_families": (

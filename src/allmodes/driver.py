@@ -63,8 +63,8 @@ class Task:
             options=self.options, effort=self.effort,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
-        looks = settings.options.get("check", True) and settings.noise is None
-        memory, diagnosis = Memory(frame.box.D, order), Diagnosis(context, looks)
+        is_trusted = settings.noise is not None or not settings.options.get("check", True)
+        memory, diagnosis = Memory(frame.box.D, order), Diagnosis(context, is_trusted)
         state = FinderState(settings, frame, context, search, known, memory, diagnosis)
         if len(known):
             state.welcome(known.points, known.values, 0)

@@ -19,8 +19,8 @@ from allmodes.round import Round
 from allmodes.rounds import Rounds
 from allmodes.search.context import Context
 from allmodes.search.diagnosis import Diagnosis
-from allmodes.search.searcher import Strategy
 from allmodes.search.methods import NOISY_METHODS
+from allmodes.search.searcher import Strategy
 from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.settings import Settings
 from allmodes.storage import stored
@@ -168,10 +168,9 @@ class FinderState:
         """What was seen of the function and done, in sentences for the user."""
         said = self.diagnosis.account
         if self.diagnosis.twice:
-            able = self.settings.method in NOISY_METHODS
-            said += ", and it was searched as with noise=True" if able else (
-                f'; method "{self.settings.method}" compares single values, "auto" and "black-box" do not'
-            )
+            method = self.settings.method
+            unable = f', and method "{method}" compares single values: use "auto" or "black-box"'
+            said += ", and it was searched as with noise=True" if method in NOISY_METHODS else unable
         return "; ".join(part for part in (said, self.search.account) if part)
 
     def unheard(self, points: Array, values: Array) -> tuple[Array, Array]:

@@ -45,6 +45,9 @@ class State(Protocol):
     nhev: int
     stopped_status: int
 
+    @property
+    def account(self) -> str: ...
+
 
 _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond this share has spent it
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther

@@ -12,7 +12,7 @@ from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local import finite_differences, models
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import EPSILON, TINY
+from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
 

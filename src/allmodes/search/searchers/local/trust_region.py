@@ -148,7 +148,8 @@ class TrustRegion:
             elif not np.abs(table.trial[k]).max() < TUNING.farthest:
                 ends[k] = RanAway(table.origin(k))
             elif table.iterations[k] or table.has_met_kink[k]:
-                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]))
+                is_tired = bool(table.iterations[k] > self._patience)
+                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]), is_tired)
             else:
                 ends[k] = Failed(table.origin(k))
         return ends
