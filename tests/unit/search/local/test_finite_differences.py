@@ -246,3 +246,17 @@ def test_curvature_is_measured_over_steps_as_short_as_rounding_allows():
     np.testing.assert_allclose(falls, 1e5 * 8.8e-16)
     np.testing.assert_array_equal(steps[1:], [[1e-5, 1e-5], [1e-2, 1e-2]])
     np.testing.assert_array_equal(differences.curvature_steps(a_context(1), values, bends), np.full((3, 2), 1e-5))
+
+
+def test_steps_are_longer_for_coarse_functions_and_never_as_long_as_modes_are_apart():
+    box = Box.make([(0, 1)])
+    lengths = []
+    for rounding in (0.0, 1e-7, 1e-5):
+        context = Context(box, Archive(box), np.random.default_rng(0))
+        context.learn_rounding(rounding)
+        point, value, curvature = np.array([[0.5]]), np.array([1.0]), np.array([[10.0]])
+        steps = differences.gradient_steps(context, point, value, curvature)
+        lengths.append([float(steps[0, 0]), float(differences.curvature_steps(context, value, curvature)[0, 0])])
+    assert (np.diff(lengths, axis=0) >= 0.0).all()
+    assert lengths[0][0] < 1e-7 < 1e-4 < lengths[1][0]
+    assert np.max(lengths) <= 0.02
