@@ -50,6 +50,19 @@ def test_black_box_lists_a_bent_valley_once(name):
     assert result.nfev <= 20_000
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_the_floor_of_a_valley_that_falls_is_no_minimum(seed):
+    """Components come to rest there."""
+
+    def rosenbrock(x):
+        return 100 * (x[:, 1] - x[:, 0] ** 2) ** 2 + (1 - x[:, 0]) ** 2
+
+    given = {"vectorized": True, "method": "black-box", "target": "global"}
+    result = find_minima(rosenbrock, [(-30, 30)] * 2, rng=seed, maxfev=20_000, **given)
+    assert [mode.kind for mode in result.modes] == ["minimum"]
+    assert result.modes[0].fun < 1e-6
+
+
 def test_what_populations_find_has_the_curvature_of_derivatives():
     """Components are polished, and give way to what was measured there."""
     result = find_minima(himmelblau, [(-6, 6)] * 2, vectorized=True, method="black-box", rng=0, maxfev=8000)

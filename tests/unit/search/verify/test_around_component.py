@@ -132,13 +132,21 @@ def test_what_falls_on_both_sides_is_verified_where_a_local_search_arrives():
         Stuck(ORIGIN, np.full(2, 0.5), 0.0),
         Arrived(candidate_at(bowl, [0.5, 0.5], is_kinked=True)),
         Arrived(candidate_at(bowl, [0.6, 0.5])),
+        Stuck(ORIGIN, np.full(2, 0.6), -1.0),
+        Stuck(ORIGIN, np.full(2, 0.5 + 1e-3), 1e-3),
     ],
-    ids=["stuck", "on a kink", "lower"],
+    ids=["stuck", "on a kink", "lower", "stuck lower", "stuck nearby"],
 )
 def test_where_the_function_is_too_rough_for_local_searches_values_hold(event):
     optimum, step = polished(event)
     assert step is optimum
     assert step.kind == "optimum"
+
+
+def test_what_a_local_search_climbs_away_from_is_none_although_it_does_not_arrive():
+    """Along the floor of a valley that is so narrow that its patience runs out."""
+    _, step = polished(Stuck(ORIGIN, np.full(2, 0.55), 1e-3))
+    assert isinstance(step, NoOptimum)
 
 
 def test_on_a_slope_no_local_search_is_made():
