@@ -196,10 +196,9 @@ def summarise(context: Context, frame: Frame, temperature: float | None, fresh: 
 
 def _is_plateau(context: Context, j: int) -> bool:
     """Level in all directions and below the best value known by now: nothing says that it is an optimum."""
-    found, archive = context.archive.records[j], context.archive
-    if found.kind != "flat" or np.abs(found.hessian).max(initial=0.0) > context.tolerances.rounding():
-        return False
-    return bool(archive.values[j] < max(archive.best, context.best_value) - context.tolerances.tie)
+    archive, tolerances = context.archive, context.tolerances
+    is_below = bool(archive.values[j] < max(archive.best, context.best_value) - tolerances.tie)
+    return is_below and tolerances.is_plateau(j)
 
 
 def _weights(context: Context, order: NDArray[np.intp], temperature: float) -> Array:

@@ -267,8 +267,8 @@ class TestWatching:
         assert first[0] > first[5] > first[10] > 0.0
 
     def test_annealing_that_joins_a_search_is_seen(self):
-        """It joins only where just the best modes count and every local search finds another."""
-        problem = named("rastrigin-funnels", 2)
+        """It joins only where just the best modes count and nearly every local search finds another."""
+        problem = named("rastrigin-funnels", 4)  # in two dimensions are 66, of which the same are found twice too soon
         seen = []
         f = problem.objective
         find_maxima(

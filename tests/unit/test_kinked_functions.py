@@ -79,6 +79,15 @@ def test_every_minimum_is_found_once_and_nothing_else(name, derivatives):
     assert result.modes[0].is_global
 
 
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_of_a_bent_ridge_no_other_point_is_taken_for_a_minimum(seed):
+    function, bounds, (wanted,), accuracy = CASES["bent"]
+    jac = slopes(function, bounds)
+    result = find_minima(function, bounds, vectorized=True, rng=seed, method="local", maxfev=12_000, jac=jac)
+    assert len(result.modes) == 1
+    np.testing.assert_allclose(result.modes[0].x, wanted, atol=accuracy)
+
+
 def test_minima_that_are_equal_are_all_global():
     result = find_minima(lambda x: float(np.abs(np.abs(x) - 1.0).sum()), [(-2, 2)] * 2, rng=0, maxfev=12_000)
     assert len(result.modes) == 4

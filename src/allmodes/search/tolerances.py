@@ -56,13 +56,17 @@ class Tolerances(NamedTuple):
     def tie(self) -> float:
         """Values closer than this are equally good.
 
-        A function that spans many orders of magnitude is judged by how curved it is at the best mode.
+        A function that spans many orders of magnitude is judged by how curved it is at the best mode, unless that is
+        level in all directions: what curvature is left there says how well it was located, and nothing of the function.
         """
         context, archive = self.context, self.context.archive
         scale, size = context.scale, 0.0
         if len(archive):
-            curvature = float(np.abs(archive.records[int(np.argmax(archive.values))].hessian).max(initial=0.0))
-            scale, size = min(scale, curvature) if curvature > 0.0 else scale, abs(archive.best)
+            best = int(np.argmax(archive.values))
+            size = abs(archive.best)
+            if not self.is_plateau(best):
+                curvature = float(np.abs(archive.records[best].hessian).max(initial=0.0))
+                scale = min(scale, curvature) if curvature > 0.0 else scale
         return _TIE * scale + self._relative_tie * size + _NOISE * context.noise
 
     @property
@@ -108,6 +112,11 @@ class Tolerances(NamedTuple):
         coarse = context.rounding
         relief, wide, relative = max(relief, coarse), max(wide, coarse**2), max(relative, coarse)
         return relief * min(context.scale, curvature) + wide * context.scale + relative * size
+
+    def is_plateau(self, j: int) -> bool:
+        """Whether a mode is level in all directions, as far as its curvature can tell."""
+        record = self.context.archive.records[j]
+        return record.kind == "flat" and bool(np.abs(record.hessian).max(initial=0.0) <= self.rounding())
 
     def value_error(self, j: int) -> float:
         """Of a mode's value, where its place is known to `same`: at a kink the slope counts."""

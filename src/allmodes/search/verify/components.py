@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from allmodes.objective.bounds import Box
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, SearchEvent
+from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
 from allmodes.search.searchers.local.finite_differences import curvatures, hessian_points
 from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
@@ -71,7 +71,7 @@ class Polish(BySearch):
     """Where does a local search from a converged component arrive? On smooth ground that is verified in its place.
 
     Components come to rest on the floors of narrow valleys, too. Where the search gets stuck the function is too rough
-    for it, and what values say about the component holds.
+    for it, and what values say about the component holds, unless it has climbed far away by then.
     """
 
     optimum: Optimum
@@ -80,9 +80,14 @@ class Polish(BySearch):
         return Continue(origin, self.optimum.candidate.point, context.tolerances.close)
 
     def ended(self, context: Context, event: SearchEvent) -> Step:
-        least = self.optimum.candidate.value - context.tolerances.tie
-        if isinstance(event, Arrived) and not event.candidate.is_kinked and event.candidate.value >= least:
-            return Elsewhere(event.candidate)
+        candidate, tolerances = self.optimum.candidate, context.tolerances
+        if isinstance(event, Arrived) and not event.candidate.is_kinked:
+            is_as_high = event.candidate.value >= candidate.value - tolerances.tie
+            return Elsewhere(event.candidate) if is_as_high else self.optimum
+        if isinstance(event, Stuck) and event.value > candidate.value + tolerances.rounding():
+            apart = float(np.abs(context.box.difference(event.point, candidate.point)).max())
+            if apart > tolerances.close:
+                return NoOptimum("a local search climbs away from it, and arrives nowhere")
         return self.optimum
 
 

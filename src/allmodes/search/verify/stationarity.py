@@ -127,12 +127,13 @@ class WeakAxes(ByValues):
             return Higher(points[best], candidate.radius)
         seen = shape(context, candidate)
         moves = points - candidate.point
-        falls = candidate.value - values + moves @ candidate.gradient
-        squares = lengths(moves) ** 2
-        near, far = falls.reshape(-1, 2, seen.is_weak.sum()).mean(axis=0)
-        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * squares.reshape(-1, 2, seen.is_weak.sum()).mean(axis=0)
-        is_alike = (near > TUNING.seen * predicted[0]) & (near < predicted[0] / TUNING.seen)
-        is_parabola = (far > TUNING.seen * predicted[1]) & (far < TUNING.quartic * near)
+        parts = (-1, 2, int(seen.is_weak.sum()))  # (sides, near and far, axes)
+        falls = (candidate.value - values + moves @ candidate.gradient).reshape(parts)
+        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (lengths(moves) ** 2).reshape(parts)
+        (near, far), expected = falls.mean(axis=0), predicted[:, 0].mean(axis=0)  # a slope cancels
+        is_alike = (near > TUNING.seen * expected) & (near < expected / TUNING.seen)
+        # each far side by itself: where a level valley bends one falls much and the other hardly
+        is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
         return _optimum(context, candidate) if (is_alike & is_parabola).all() else LevelGround(candidate)
 
 

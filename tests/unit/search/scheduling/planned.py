@@ -75,11 +75,12 @@ def make_context(order=0, is_global=False, maxfev=10_000):
     return context
 
 
-def make_scheduler(context, *members, is_passive=False, may_join=(), **settings):
+def make_scheduler(context, *members, is_passive=False, may_join=(), polishes=True, **settings):
     """Local searches, and these members."""
     multistart = Multistart(context, is_passive=is_passive)
     named, turns = {member.name: member for member in members}, Turns(context, multistart, may_join)
-    return Scheduler(context, multistart, LocalSearch(context), Verifier(context), turns, members=named, **settings)
+    verifier = Verifier(context, polishes)
+    return Scheduler(context, multistart, LocalSearch(context), verifier, turns, members=named, **settings)
 
 
 def play(scheduler, function, rounds=10**6, until=lambda: False):

@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 from judging import candidate_at, make_context
 
-from allmodes.search.verify.components import AroundComponent
-from allmodes.search.verify.question import NoOptimum, Optimum
+from allmodes.search.candidate import POPULATION, RETURN, Origin
+from allmodes.search.events import Arrived, Stuck
+from allmodes.search.verify.components import AroundComponent, Polish
+from allmodes.search.verify.question import Elsewhere, NoOptimum, Optimum
 
 WIDTH = 1e-3
 
 
-def asked(f, point, factor=None, context=None):
-    """What is said of a component at a point."""
+def asked(f, point, factor=None, context=None, is_polished=False):
+    """What values say of a component at a point."""
     context = make_context(len(point)) if context is None else context
     factor = WIDTH * np.eye(len(point)) if factor is None else factor
-    question = AroundComponent(candidate_at(f, point, "component", factor=factor))
+    question = AroundComponent(candidate_at(f, point, "component", factor=factor), is_polished)
     points = question.points(context)
     assert context.box.inside(points).all()
     assert len(points) == 2 * len(point) + 1
@@ -95,3 +97,57 @@ def test_level_ground_is_flat_and_a_lopsided_fall_is_unverified():
 def test_a_long_component_may_lie_in_a_bent_valley(ratio, is_level):
     step = asked(lambda x: -float(((x - 0.5) ** 2).sum()), [0.5, 0.5], WIDTH * np.diag([1.0, 1.0 / ratio]))
     assert step.is_level is is_level
+
+
+# ---- where a local search from there arrives
+
+
+def bowl(x):
+    return -float(((x - 0.5) ** 2).sum())
+
+
+ORIGIN = Origin(POPULATION, RETURN, 0, question=0)
+
+
+def polished(event, point=(0.5, 0.5)):
+    """What is said of a component at a point once the local search from there has ended."""
+    step = asked(bowl, point, is_polished=True)
+    assert isinstance(step, Polish)
+    search = step.search(make_context(2), ORIGIN)
+    np.testing.assert_array_equal(search.point, point)
+    assert search.origin is ORIGIN
+    assert search.radius > 0.0
+    return step.optimum, step.ended(make_context(2), event)
+
+
+def test_what_falls_on_both_sides_is_verified_where_a_local_search_arrives():
+    there = candidate_at(bowl, [0.5, 0.5 + 1e-9])
+    _, step = polished(Arrived(there))
+    assert step == Elsewhere(there)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Stuck(ORIGIN, np.full(2, 0.5), 0.0),
+        Arrived(candidate_at(bowl, [0.5, 0.5], is_kinked=True)),
+        Arrived(candidate_at(bowl, [0.6, 0.5])),
+        Stuck(ORIGIN, np.full(2, 0.6), -1.0),
+        Stuck(ORIGIN, np.full(2, 0.5 + 1e-3), 1e-3),
+    ],
+    ids=["stuck", "on a kink", "lower", "stuck lower", "stuck nearby"],
+)
+def test_where_the_function_is_too_rough_for_local_searches_values_hold(event):
+    optimum, step = polished(event)
+    assert step is optimum
+    assert step.kind == "optimum"
+
+
+def test_what_a_local_search_climbs_away_from_is_none_although_it_does_not_arrive():
+    """Along the floor of a valley that is so narrow that its patience runs out."""
+    _, step = polished(Stuck(ORIGIN, np.full(2, 0.55), 1e-3))
+    assert isinstance(step, NoOptimum)
+
+
+def test_on_a_slope_no_local_search_is_made():
+    assert isinstance(asked(bowl, [0.6, 0.5], is_polished=True), NoOptimum)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from judging import candidate_at, climb, make_context
@@ -164,6 +166,32 @@ def test_coming_back_counts_for_each_side_and_keeps_the_better_point():
     off = np.array([0.5, 0.5 + 1e-11])
     step = ComesBack(kinked(cone, off), np.eye(2)).ended(context, Arrived(kinked(cone)))
     assert isinstance(step, ComesBack)
-    assert step.returns == 1
     np.testing.assert_array_equal(step.candidate.point, MIDDLE)
-    assert isinstance(step.ended(context, Arrived(kinked(cone))), Optimum)
+    for returns in range(1, TUNING.returns):
+        assert (type(step), step.returns) == (ComesBack, returns)
+        step = step.ended(context, Arrived(kinked(cone)))
+    assert isinstance(step, Optimum)
+
+
+def test_searches_come_from_both_sides_of_a_direction_before_the_next():
+    """On a ridge that rises those from below always come back."""
+    context = make_context(2, order=1)
+    question, aside = ComesBack(kinked(cone), np.eye(2)), context.tolerances.close
+    starts = [replace(question, returns=returns).search(context, ORIGIN).point - MIDDLE for returns in range(4)]
+    np.testing.assert_allclose(starts, aside * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]))
+
+
+@pytest.mark.parametrize("angle", np.arange(0.25, 6.0, 0.5))
+def test_a_ridge_that_rises_is_left_from_whichever_side_a_search_begins(angle):
+    def ridge(x):
+        return -5.0 * abs(x[0] - 0.5) - (x[1] - 0.8) ** 2
+
+    def arrives(start):  # those from below come back to where they are awaited
+        return Arrived(kinked(ridge, np.array([0.5, max(0.5, start[1])])))
+
+    context = make_context(2, order=1)
+    step = ComesBack(kinked(ridge), np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]))
+    while isinstance(step, ComesBack):
+        step = step.ended(context, arrives(step.search(context, ORIGIN).point))
+    assert isinstance(step, Elsewhere)
+    assert step.candidate.point[1] > 0.5

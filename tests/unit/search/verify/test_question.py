@@ -9,10 +9,10 @@ from judging import candidate_at, make_context
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.verify.comparison import Between, LevelPath
-from allmodes.search.verify.components import AroundComponent
+from allmodes.search.verify.components import AroundComponent, Polish
 from allmodes.search.verify.kinks import AroundKink, ComesBack
 from allmodes.search.verify.question import BySearch, ByValues, Optimum
-from allmodes.search.verify.stationarity import FarGround, LeastCurvature, LevelGround
+from allmodes.search.verify.stationarity import FarGround, LevelGround, WeakAxes
 from allmodes.storage import pack, unpack
 
 
@@ -27,7 +27,7 @@ OPTIMUM = Optimum(CANDIDATE, "flat", True)
 QUESTIONS = [
     AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
     ComesBack(CANDIDATE, np.eye(2)),
-    FarGround(GROOVE), LeastCurvature(GROOVE, "flat"), LevelGround(GROOVE),
+    FarGround(GROOVE), WeakAxes(GROOVE), LevelGround(GROOVE), Polish(OPTIMUM),
     LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
 ]  # fmt: skip
 BY_VALUES = [question for question in QUESTIONS if isinstance(question, ByValues)]
