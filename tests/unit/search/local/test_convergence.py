@@ -14,7 +14,8 @@ def is_stationary(context, g, H, is_measured=True, measurements=0, value=0.0, la
     point = np.full_like(g, 0.5)
     model = models.model(context.box, point, g, H)
     far = np.abs(model.newton()).max(axis=1)
-    arguments = np.array([value]), far, np.array([is_measured]), np.array([measurements]), np.array([last_step])
+    values, measured = np.array([value]), np.array([is_measured])
+    arguments = values, far, model.promise(), measured, np.array([measurements]), np.array([last_step])
     (found,) = convergence.is_stationary(context, model, *arguments)
     return bool(found)
 
@@ -69,7 +70,7 @@ def test_a_small_slope_along_a_flat_valley_goes_on_while_there_is_something_to_g
     assert not is_stationary(scaled(order), (0.0, 1e-8), valley)  # a tenth of the box away, and 5e-10 higher
     assert is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e6)  # where values are rounded to 9e-10
     assert not is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e5)
-    assert is_stationary(scaled(order), (0.0, 5e-12), valley)  # 1e-16 of a scale of 1: farther away than xtol
+    assert is_stationary(scaled(order), (0.0, 5e-12), valley, value=1.0)  # 1e-16 higher: farther away than xtol
 
 
 def test_steps_that_shrink_alike_are_lengthened_to_the_end_of_the_series():
