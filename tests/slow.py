@@ -37,6 +37,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_with_a_gradient_populations_join_where_local_searches_end_nowhere",
     ),
     "test_derivatives": ("test_values_gradients_and_hessians",),
+    "test_diagnosis": ("test_a_narrow_valley_is_not_called_rough",),
     "test_evaluation_counts": ("test_the_jax_driver_reports_the_same_counts",),
     "test_extension": ("test_no_copy_is_higher_than_the_box",),
     "test_families": (
@@ -57,6 +58,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_a_level_ridge_is_one_flat_mode", "test_every_minimum_is_found_once_and_nothing_else",
         "test_of_a_bent_ridge_no_other_point_is_taken_for_a_minimum",
     ),
+    "test_narrow_valleys": ("test_a_bent_valley_in_a_wide_box_is_followed_to_its_end",),
     "test_noisy": ("test_every_mode_is_listed_once_and_nothing_else",),
     "test_odd_plots": ("test_odd_results_are_drawn",),
     "test_problems_bed": ("test_every_top_of_a_fine_grid_leads_to_a_listed_mode",),

@@ -18,6 +18,7 @@ from allmodes.objective import Needs
 from allmodes.objective.evaluator import Evaluator, Failure
 from allmodes.result import Result
 from allmodes.round import checked_told
+from allmodes.search.diagnosis import Diagnosis
 from allmodes.settings import prepare
 from allmodes.state import FinderState
 from allmodes.status import Status
@@ -62,7 +63,9 @@ class Task:
             options=self.options, effort=self.effort,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
-        state = FinderState(settings, frame, context, search, known, Memory(frame.box.D, order))
+        is_trusted = settings.noise is not None or not settings.options.get("check", True)
+        memory, diagnosis = Memory(frame.box.D, order), Diagnosis(context, is_trusted)
+        state = FinderState(settings, frame, context, search, known, memory, diagnosis)
         if len(known):
             state.welcome(known.points, known.values, 0)
         return Driver(state)
@@ -136,7 +139,7 @@ class Driver:
 
     def _begin_rounds(self) -> None:
         state, maxiter = self.state, self.state.settings.maxiter
-        while not len(state.rounds) or state.search.is_ready:
+        while not len(state.rounds) or state.is_ready:
             if self._reasons():
                 return
             if maxiter is not None and state.nit + len(state.rounds) >= maxiter:

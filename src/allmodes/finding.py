@@ -57,7 +57,8 @@ def find_minima(
         args: further arguments of fun, jac and hess.
         jac: the gradient: a function; True if fun returns (value, gradient); "jax", "torch" or "autograd" if fun is
             written with that package; "2-point" or None for differences of values.
-        hess: the Hessian, likewise; "2-point" for differences of gradients.
+        hess: the Hessian, likewise; "2-point" for differences of gradients. Before the search both are compared with
+            differences at two places, and refused if they disagree at both.
         target: "all" modes, or the "global" ones.
         method: "auto"; "local" (local searches, stopped early by an archive of known modes); "black-box"
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
@@ -74,6 +75,7 @@ def find_minima(
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers.
         noise: True, or the standard deviation of a value, if fun is noisy; for the methods "auto" and "black-box".
+            Without it they go on as with True if two values at one point differ; False says that fun is exact.
         workers: 1, a number of processes on this machine, -1 for one per core, anything with a method submit,
             apply_async or map (executors, pools, a Dask client), the module ray, or a function like map. The result is
             the same for all; with many, options={"width": ...} keeps them busy.
@@ -95,10 +97,11 @@ def find_minima(
         names: of the coordinates, for tables and plots.
         options: "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
             searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
-            "completion"). With a width of 8 or more, ideally a few times the number of workers, rounds overlap: half of
-            the local searches are in flight while the others are told, in a fixed order, so that the result is the same
-            for any workers. Where evaluation times vary widely, the order "completion" lets every local search go on as
-            soon as its own points are known: no worker waits, and no two runs are the same.
+            "completion"), "check" (False for no look at the function before the search). With a width of 8 or more,
+            ideally a few times the number of workers, rounds overlap: half of the local searches are in flight while
+            the others are told, in a fixed order, so that the result is the same for any workers. Where evaluation
+            times vary widely, the order "completion" lets every local search go on as soon as its own points are known:
+            no worker waits, and no two runs are the same.
 
     Returns:
         Result: `modes`, best first, and everything in scipy.optimize.OptimizeResult. Ctrl-C returns what has been found

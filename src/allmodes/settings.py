@@ -29,6 +29,7 @@ _OPTIONS = {
     "width": "local searches in flight: a whole number, at least that many from the beginning",
     "patience": "local searches without a new mode before the search ends, at least",
     "checkpoint_every": "seconds between two checkpoints",
+    "check": "whether to look at the function first: at noise, rounding, jac and hess; True unless given",
     "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
@@ -152,6 +153,8 @@ def _options(options: Any) -> dict[str, Any]:
     for name in ("width", "patience"):
         if name in options:
             checked[name] = whole_number(f"options[{name!r}]", options[name], 1)
+    if not isinstance(options.get("check", True), bool):
+        raise TypeError(f'options["check"] is {options["check"]!r}; wanted True or False.')
     if options.get("order", "fixed") not in _ORDERS:
         raise ValueError(f'options["order"] is {options["order"]!r}; wanted "fixed" or "completion".')
     return checked

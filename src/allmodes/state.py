@@ -18,7 +18,10 @@ from allmodes.result import History
 from allmodes.round import Round
 from allmodes.rounds import Rounds
 from allmodes.search.context import Context
+from allmodes.search.diagnosis import Diagnosis
+from allmodes.search.methods import NOISY_METHODS
 from allmodes.search.searcher import Strategy
+from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.settings import Settings
 from allmodes.storage import stored
 
@@ -71,6 +74,7 @@ class FinderState:
     search: Strategy
     known: Known
     memory: Memory
+    diagnosis: Diagnosis
     rounds: Rounds = field(default_factory=Rounds)
     history: History = field(default_factory=History)
     tally: Tally = field(default_factory=Tally)
@@ -85,6 +89,11 @@ class FinderState:
     stopped_status: int = 0
 
     @property
+    def is_ready(self) -> bool:
+        """Whether another round may begin while some are in flight."""
+        return self.diagnosis.is_over and self.search.is_ready
+
+    @property
     def left(self) -> int:
         """Evaluations that are neither made nor in flight."""
         return self.context.maxfev - self.context.nfev - self.rounds.reserved
@@ -95,7 +104,7 @@ class FinderState:
         What the budget does not allow of it is held back: a search that is resumed with a larger one goes on there.
         """
         with np.errstate(all="ignore"):  # failed points are -inf inside; what follows from them is checked
-            request = self.search.ask()
+            request = self.search.ask() if self.diagnosis.is_over else self.diagnosis.ask()
         box = self.frame.box
         if not len(request.points):
             if not len(self.rounds):
@@ -103,7 +112,7 @@ class FinderState:
             return False
         cost = cost_per_hessian if "hessian" in request.needs else 1
         round_ = Round.of(box, request, self.rounds.begun, cost)
-        if not self.context.noise:
+        if self.diagnosis.is_over and not self.context.noise:
             self._fill_free(round_)
         round_.allow(self.left)
         self.rounds.flying.append(round_)
@@ -122,7 +131,9 @@ class FinderState:
 
     def pass_on(self, round_: Round) -> None:
         """Give the search a round that is told."""
-        paid = round_.pending
+        paid, is_diagnosed = round_.pending, self.diagnosis.is_over
+        if not is_diagnosed:
+            self._look(round_)
         self.nit += 1
         self.njev += len(paid) * ("gradient" in round_.needs)
         self.nhev += len(paid) * ("hessian" in round_.needs)
@@ -131,15 +142,36 @@ class FinderState:
             self.memory.remember(*(None if part is None else part[paid] for part in told))  # type: ignore[arg-type]
         evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian)
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
-        with np.errstate(all="ignore"):
-            self.search.tell(evaluation, round_.ticket)
-        self.reason = self.search.ending
+        if is_diagnosed:
+            with np.errstate(all="ignore"):
+                self.search.tell(evaluation, round_.ticket)
+            self.reason = self.search.ending
         if not self.reason and self.recalled > max(_MOST_RECALLED, self.context.nfev):
             self.reason = f"{self.recalled} points had been evaluated before, more than were new"
         best = self.context.best_value
         self.history.add(
             self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, len(self.context.archive)
         )
+
+    def _look(self, round_: Round) -> None:
+        """A first look at the function. One that proves noisy is searched as such, by the methods that can."""
+        with np.errstate(all="ignore"):
+            self.diagnosis.tell(round_.points, Evaluation(round_.value, round_.gradient, round_.hessian))
+        if self.diagnosis.twice and self.settings.method in NOISY_METHODS:
+            self.context.learn_noise(math.nan)
+            self.search = Noisy(self.context)
+            if len(self.known):
+                self.welcome(self.known.points, self.known.values, 0)
+
+    @property
+    def account(self) -> str:
+        """What was seen of the function and done, in sentences for the user."""
+        said = self.diagnosis.account
+        if self.diagnosis.twice:
+            method = self.settings.method
+            unable = f', and method "{method}" compares single values: use "auto" or "black-box"'
+            said += ", and it was searched as with noise=True" if method in NOISY_METHODS else unable
+        return "; ".join(part for part in (said, self.search.account) if part)
 
     def unheard(self, points: Array, values: Array) -> tuple[Array, Array]:
         """Points and values without those at points that were told before."""

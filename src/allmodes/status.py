@@ -56,8 +56,8 @@ _MESSAGES = {
     ),
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
-        "Allow more evaluations (maxfev) or time (maxtime). A function without a lower bound inside the box has no "
-        'mode to be found; for a rough one use method="black-box".',
+        'Allow more evaluations (maxfev) or time (maxtime); a function of steps needs method="black-box". One without '
+        "a lower bound has no mode to be found: give it bounds.",
     ),
     Status.INTERRUPTED: (
         "Interrupted; this is what was found so far.",

@@ -45,6 +45,9 @@ class State(Protocol):
     nhev: int
     stopped_status: int
 
+    @property
+    def account(self) -> str: ...
+
 
 _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond this share has spent it
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
@@ -73,7 +76,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     beyond = _BEYOND if is_point and summary.modes else ""
     why = "; ".join(reasons.values())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.search.account, order, beyond, why) if part)
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.account, order, beyond, why) if part)
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,

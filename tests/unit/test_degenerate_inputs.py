@@ -240,7 +240,9 @@ def test_a_kink_with_its_gradient():
 def test_white_noise():
     rng = np.random.default_rng(3)
     result = minima(lambda x: float(rng.random()), [(-1.0, 1.0)] * 2, maxfev=2000)
-    assert 0.0 <= result.fun < 0.1
+    assert "The function is noisy: two values at one point are" in result.message
+    assert 0.2 < result.fun < 0.6  # a mean of values, not the luckiest of them
+    assert all(mode.kind == "unverified" for mode in result.modes)
 
 
 # ---- large and small values

@@ -9,6 +9,7 @@ from allmodes.driver import Driver
 from allmodes.finder import ModeFinder
 
 BOUNDS = [(-5.0, 5.0), (-5.0, 5.0)]
+UNCHECKED = {"check": False}
 WIDE = {"width": 8}
 MODES = 4
 
@@ -23,8 +24,8 @@ def slope(x):
 
 
 def a_finder(jac=False, options=WIDE, **settings):
-    """As a loop drives it."""
-    return ModeFinder(BOUNDS, jac=jac, rng=3, options=options, **{"maxfev": 1500} | settings)._driver
+    """As a loop drives it; rounds are counted from the first of the search."""
+    return ModeFinder(BOUNDS, jac=jac, rng=3, options=UNCHECKED | options, **{"maxfev": 1500} | settings)._driver
 
 
 def told(x, jac):

@@ -32,6 +32,8 @@ class Context:
         is_global: whether only the best modes count.
         xtol: wanted accuracy of positions, as a share of the box.
         noise: standard deviation of a value; 0 for exact functions, NaN until it is measured.
+        rounding: how far a value is off by rounding, as a share of it, as far as that was measured; 0 if it was not.
+        is_random: whether two values at one point differed.
         maxfev, nfev: the budget, and the evaluations made.
         level, scale: median and interquartile range of the function over space-filling points.
         best_point, best_value, best_at: the best point evaluated, and after how many evaluations.
@@ -45,6 +47,8 @@ class Context:
     is_global: bool = False
     xtol: float = 1e-6
     noise: float = 0.0
+    rounding: float = 0.0
+    is_random: bool = False
     maxfev: int = 10_000
     nfev: int = 0
     sampled: Array = field(default_factory=lambda: np.zeros(0))
@@ -94,6 +98,18 @@ class Context:
     def learn_noise(self, noise: float) -> None:
         """The standard deviation of a value was measured."""
         self.noise = noise
+
+    def learn_random(self) -> None:
+        """Two values at one point differed."""
+        self.is_random = True
+
+    def learn_rounding(self, share: float) -> None:
+        """Values are off by this share of them; positions are known no better than that allows.
+
+        A value that is off by a share r hides a step of sqrt(r), a gradient one of r.
+        """
+        self.rounding = share
+        self.xtol = max(self.xtol, float(np.sqrt(share)) if self.order == 0 else share)
 
     # ---- which modes count
 

@@ -32,11 +32,12 @@ class Recognised(NamedTuple):
 
 
 class Stuck(NamedTuple):
-    """A local search ended at no optimum: the function is too rough there, or its patience ran out."""
+    """A local search ended at no optimum: the function is too rough there, or its patience ran out (`is_tired`)."""
 
     origin: Origin
     point: Array
     value: float
+    is_tired: bool = False
 
 
 class RanAway(NamedTuple):

@@ -67,7 +67,11 @@ class Tolerances(NamedTuple):
             if not self.is_plateau(best):
                 curvature = float(np.abs(archive.records[best].hessian).max(initial=0.0))
                 scale = min(scale, curvature) if curvature > 0.0 else scale
-        return _TIE * scale + _RELATIVE_TIE * size + _NOISE * context.noise
+        return _TIE * scale + self._relative_tie * size + _NOISE * context.noise
+
+    @property
+    def _relative_tie(self) -> float:
+        return max(_RELATIVE_TIE, _NOISE * self.context.rounding)
 
     @property
     def equal(self) -> float:
@@ -84,17 +88,29 @@ class Tolerances(NamedTuple):
         apart = np.delete(context.box.difference(archive.means, archive.means[best]), best, axis=0)
         fall = float(np.abs(np.einsum("jd,de,je->j", apart, H, apart)).min(initial=np.inf))
         error = 0.5 * context.xtol**2 * float(np.abs(H).max(initial=0.0))
-        return float(np.fmin(self.tie, _TIE * fall + error + _RELATIVE_TIE * abs(archive.best)))
+        return float(np.fmin(self.tie, _TIE * fall + error + self._relative_tie * abs(archive.best)))
 
     def error_of(self, value: Array | float) -> Array:
         """How far values (...) that are this large may be off by rounding; 0 where the function failed."""
-        return _ERROR * EPSILON * np.where(np.isfinite(value), np.abs(value), 0.0)
+        return self.rounded * np.where(np.isfinite(value), np.abs(value), 0.0)
+
+    @property
+    def rounded(self) -> float:
+        """How far a value may be off by rounding, as a share of it."""
+        return max(_ERROR * EPSILON, self.context.rounding)
+
+    @property
+    def coarseness(self) -> float:
+        """How much larger rounding is than that of float64: 1 for most functions."""
+        return self.rounded / (_ERROR * EPSILON)
 
     def rounding(self, curvature: float = np.inf) -> float:
         """Differences of values that mean nothing, where the function is curved like this."""
         relief, wide, relative = _ROUNDING
         context = self.context
         size = abs(context.best_value if np.isfinite(context.best_value) else 0.0)
+        coarse = context.rounding
+        relief, wide, relative = max(relief, coarse), max(wide, coarse**2), max(relative, coarse)
         return relief * min(context.scale, curvature) + wide * context.scale + relative * size
 
     def is_plateau(self, j: int) -> bool:

@@ -107,3 +107,25 @@ def test_noisy_modes_may_fall_short_by_three_standard_errors_of_the_difference()
     for j, error in enumerate((0.03, 0.04, 0.0)):
         archive.revalue(j, archive.values[j], standard_error=error)
     np.testing.assert_allclose(tolerances.shortfalls(0), [3 * 0.03 * 2**0.5, 3 * 0.05, 3 * 0.03])
+
+
+# ---- coarse functions
+
+
+@pytest.mark.parametrize(("order", "xtol"), [(0, 1e-3), (1, 1e-6)])
+def test_what_is_learnt_of_rounding_is_allowed_for(order, xtol):
+    fine, coarse = make(modes=[-100.0], order=order), make(modes=[-100.0], order=order)
+    coarse.context.learn_rounding(1e-6)
+    assert fine.coarseness == 1.0
+    assert fine.error_of(100.0) < 1e-12
+    assert coarse.error_of(np.array([100.0, 0.0, -np.inf])).tolist() == pytest.approx([1e-4, 0.0, 0.0])
+    assert coarse.rounding() > 1e4 * fine.rounding()
+    assert coarse.tie > fine.tie + 1e-4
+    assert coarse.context.xtol == pytest.approx(xtol)
+
+
+def test_rounding_finer_than_float64_changes_nothing():
+    tolerances = make(modes=[-100.0])
+    error, tie = tolerances.error_of(3.0), tolerances.tie
+    tolerances.context.learn_rounding(1e-17)
+    assert (tolerances.error_of(3.0), tolerances.tie, tolerances.context.xtol) == (error, tie, 1e-6)

@@ -241,8 +241,8 @@ class Scheduler(Strategy):
         parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
             parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
-        if self.turns.is_rough and not self.multistart.is_passive:
-            parts.append("most local searches ended in no mode: the function is rough")
+        if self.turns.is_rough and not self.multistart.is_passive and not self.context.is_random:
+            parts.append(f"most local searches ended in no mode{self.turns.why_nowhere}")
         if ANNEALING in self.members and not self.multistart.is_passive:
             parts.append("nearly every local search found another mode: the function is rugged")
         return "; ".join(parts)

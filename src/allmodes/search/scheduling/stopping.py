@@ -59,7 +59,7 @@ class Stopping:
         if counts.searches > TUNING.judged_again * self.judged[0] or modes != self.judged[1]:
             self.judged = counts.searches, modes
             times = ahead / fresh.cost(context.nfev) / max(1, fresh.ended)
-            self.expected = Missing(fresh.of(modes)).expected(times) if fresh.searches else 0.0
+            self.expected = Missing(fresh.of(modes)).expected(times) if fresh.searches else np.inf  # nothing is known
         return self.expected
 
 

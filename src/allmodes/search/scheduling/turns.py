@@ -13,6 +13,8 @@ from allmodes.search.searcher import Searcher
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.storage import stored
 
+_VALLEYS = 0.25  # of the searches that ended in no mode, whose patience ran out: no kink keeps them that long
+
 
 @stored
 @dataclass
@@ -39,6 +41,14 @@ class Turns:
         counts = self.multistart.counts
         is_judged = counts.searches >= TUNING.few and not counts.runaways
         return is_judged and counts.nowhere > TUNING.rough * counts.searches
+
+    @property
+    def why_nowhere(self) -> str:
+        """What stopped the local searches that ended at no optimum, in words."""
+        counts = self.multistart.counts
+        if counts.tired > _VALLEYS * counts.nowhere:
+            return ", in narrow valleys that they did not get to the end of"
+        return ", at steps or kinks: the function is rough"
 
     @property
     def is_rugged(self) -> bool:

@@ -39,7 +39,8 @@ class Counts:
 
     Attributes:
         searches: all of them; `since_new`, those since the last new mode.
-        nowhere: those that ended in no mode; `runaways`, those of them that left for infinity.
+        nowhere: those that ended in no mode; `runaways`, those of them that left for infinity, and `tired`, those whose
+            patience ran out.
         fresh: those from new places.
         barren: screenings since a mode was found that counts.
         last_new: evaluations made when the last new mode was found.
@@ -51,6 +52,7 @@ class Counts:
     since_new: int = 0
     nowhere: int = 0
     runaways: int = 0
+    tired: int = 0
     fresh: Fresh = field(default_factory=Fresh)
     barren: int = 0
     last_new: int = 0
@@ -202,6 +204,7 @@ class Multistart:
         if event.origin.start in _FRESH:
             counts.fresh.end(mode, self.context.nfev)
         counts.nowhere += isinstance(event, _NOWHERE)
+        counts.tired += isinstance(event, Stuck) and event.is_tired
         counts.runaways += isinstance(event, RanAway)
 
     def _is_success(self, event: End) -> bool:

@@ -5,16 +5,17 @@ import pytest
 from local_runs import a_context
 
 from allmodes.search.searchers.local import convergence, models
+from allmodes.search.searchers.local.tuning import TUNING
 
 
-def is_stationary(context, g, H, is_measured=True, measurements=0, value=0.0):
+def is_stationary(context, g, H, is_measured=True, measurements=0, value=0.0, last_step=0.0):
     """At the middle of the box, for one search with this gradient and Hessian."""
     g, H = np.array([g], dtype=float), np.array([H], dtype=float)
     point = np.full_like(g, 0.5)
     model = models.model(context.box, point, g, H)
-    s = model.newton()
-    arguments = np.array([value]), np.abs(s).max(axis=1), models.gain(g, H, s), np.array([is_measured])
-    (found,) = convergence.is_stationary(context, model, *arguments, np.array([measurements]))
+    far = np.abs(model.newton()).max(axis=1)
+    arguments = np.array([value]), far, np.array([is_measured]), np.array([measurements]), np.array([last_step])
+    (found,) = convergence.is_stationary(context, model, *arguments)
     return bool(found)
 
 
@@ -36,12 +37,23 @@ def test_a_measured_model_counts_when_its_maximum_is_within_reach(order):
     assert not is_stationary(context, (4.0 * reach, 0.0), BOWL)
 
 
-def test_a_guessed_model_counts_earlier_and_after_each_measurement_later():
-    for order, measurements, reach in ((0, 0, 1e-3), (0, 2, 4e-5), (1, 0, 1e-3), (1, 2, 1e-3)):
-        context = scaled(order)
-        for share, wanted in ((0.9, True), (1.1, False)):
-            g = (2.0 * share * reach, 0.0)
-            assert is_stationary(context, g, BOWL, is_measured=False, measurements=measurements) is wanted
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize(("measurements", "reach"), [(0, 1e-3), (1, 2e-4), (2, 4e-5), (9, 1e-6)])
+def test_a_guessed_model_counts_earlier_and_after_each_measurement_later(order, measurements, reach):
+    context = scaled(order)
+    for share, wanted in ((0.9, True), (1.1, False)):
+        g = (2.0 * share * reach, 0.0)
+        assert is_stationary(context, g, BOWL, is_measured=False, measurements=measurements) is wanted
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_guessed_model_after_a_long_step_waits_for_another(order):
+    """On the wall of a valley the next step is short, too, and the curvature there is not that of the minimum."""
+    context, longest = scaled(order), TUNING.settled * 1e-3
+    assert is_stationary(context, (1e-3, 0.0), BOWL, is_measured=False, last_step=0.9 * longest)
+    assert not is_stationary(context, (1e-3, 0.0), BOWL, is_measured=False, last_step=1.1 * longest)
+    assert is_stationary(context, (1e-6, 0.0), BOWL, is_measured=False, last_step=1.1 * longest)  # below xtol
+    assert is_stationary(context, (1e-7, 0.0), BOWL, last_step=1.1 * longest)  # a measured one need not wait
 
 
 def test_a_saddle_is_no_place_to_stay_unless_its_curvature_is_a_guess():
@@ -51,10 +63,13 @@ def test_a_saddle_is_no_place_to_stay_unless_its_curvature_is_a_guess():
     assert is_stationary(context, (0.0, 0.0), np.diag([-2.0, 0.0]))  # a flat direction is looked at by the verifier
 
 
-def test_a_small_slope_along_a_flat_valley_goes_on():
-    context = scaled(2)
-    assert not is_stationary(context, (0.0, 1e-8), np.diag([-2.0, -1e-7]))  # the maximum is a tenth of the box away
-    assert is_stationary(scaled(0), (0.0, 1e-8), np.diag([-2.0, -1e-7]))  # differences cannot tell
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_small_slope_along_a_flat_valley_goes_on_while_there_is_something_to_gain(order):
+    valley = np.diag([-2.0, -1e-7])
+    assert not is_stationary(scaled(order), (0.0, 1e-8), valley)  # a tenth of the box away, and 5e-10 higher
+    assert is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e6)  # where values are rounded to 9e-10
+    assert not is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e5)
+    assert is_stationary(scaled(order), (0.0, 5e-12), valley)  # 1e-16 of a scale of 1: farther away than xtol
 
 
 def test_steps_that_shrink_alike_are_lengthened_to_the_end_of_the_series():

@@ -7,7 +7,6 @@ from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive
 from allmodes.search.context import Context
 from allmodes.search.searchers.local import finite_differences as differences
-from allmodes.search.searchers.local.tuning import TUNING
 
 RNG = np.random.default_rng(0)
 D = 3
@@ -74,12 +73,18 @@ def test_the_number_of_points_is_that_of_the_coefficients(d):
     assert moved.shape[1] == d + d * (d + 1) // 2
 
 
-def test_hessians_from_gradients():
-    steps = differences.inward(PLACES, np.full_like(PLACES, 1e-4), UPPER)
-    moved = differences.gradient_points(PLACES, steps)
-    found = differences.hessian_of_gradients(PLACES, slope(PLACES), moved, slope(moved))
+def turned_axes(n):
+    """Orthonormal axes (n, D, D), other ones for each point."""
+    return np.linalg.qr(np.random.default_rng(1).normal(size=(n, D, D)))[0]
+
+
+def test_hessians_from_gradients_along_axes_of_each_point():
+    axes, lengths = turned_axes(len(PLACES)), np.full_like(PLACES, 1e-4)
+    lengths[:, 1] = -3e-4  # backward
+    moved = PLACES[:, None] + lengths[..., None] * axes
+    found = differences.hessian_of_gradients(slope(PLACES), lengths, slope(moved), axes)
     np.testing.assert_allclose(found, np.broadcast_to(A, found.shape), atol=1e-9)
-    np.testing.assert_array_equal(found, found.mT)
+    np.testing.assert_allclose(found, found.mT, atol=1e-15)
 
 
 FUNCTIONS = {
@@ -100,11 +105,35 @@ def test_kinks_and_jumps_are_seen(name, side):
     function, is_rough = FUNCTIONS[name]
     point = np.full((1, 2), 0.5 + side)
     lower, upper = np.zeros(2), np.ones(2)
-    near = differences.gradient_points(point, np.full((1, 2), TUNING.gradient_step))
+    near = differences.gradient_points(point, np.full((1, 2), 1e-7))
     gradient = differences.gradient(point, function(point), near, function(near))
     moved = differences.hessian_points(point, np.full((1, 2), 1e-3), lower, upper)
-    found = differences.is_rough(point, function(point), gradient, moved, function(moved), 1e-11)
-    assert found.tolist() == [is_rough]
+    told = function(point), gradient, np.zeros((1, 2)), moved, function(moved), 1e-11
+    assert differences.is_rough(point, *told).tolist() == [is_rough]
+
+
+def test_a_kink_is_seen_along_the_axes_of_each_point():
+    """|x - y| has a kink across the diagonal alone, where x + y does not change."""
+    points, r = np.full((2, 2), 0.5), np.sqrt(0.5)
+    axes = np.array([[[r, r], [r, -r]], [[r, r], [r, r]]])
+    moved = differences.hessian_points(points, np.full((2, 2), 1e-3), np.zeros(2), np.ones(2), axes)
+
+    def function(x):
+        return np.abs(x[..., 0] - x[..., 1]) + x.sum(axis=-1)
+
+    slopes = np.array([[2.0 * r, 2.0 * r], [2.0 * r, 2.0 * r]])  # on one side of the kink
+    told = function(points), slopes, np.zeros((2, 2)), moved, function(moved), 1e-11
+    assert differences.is_rough(points, *told, axes).tolist() == [True, False]
+
+
+def test_what_the_errors_of_slopes_explain_is_no_kink():
+    """At the minimum of a parabola a slope that is off by more than the bend looks like a kink."""
+    point = np.array([[0.4]])
+    moved = differences.hessian_points(point, np.full((1, 1), 1e-4), np.zeros(1), np.ones(1))
+    rises = (moved[..., 0] - 0.4) ** 2
+    for error, is_rough in ((0.0, True), (1e-3, False)):
+        told = np.zeros(1), np.full((1, 1), 4e-4), np.full((1, 1), error), moved, rises, 1e-15
+        assert differences.is_rough(point, *told).tolist() == [is_rough]
 
 
 def test_one_kink_among_many_points_is_told_apart():
@@ -115,7 +144,8 @@ def test_one_kink_among_many_points_is_told_apart():
         return np.abs(x[..., 0] - 0.5)
 
     gradient = np.array([[-1.0], [1.0], [1.0]])
-    rough = differences.is_rough(points, function(points), gradient, moved, function(moved), 1e-11)
+    told = function(points), gradient, np.zeros((3, 1)), moved, function(moved), 1e-11
+    rough = differences.is_rough(points, *told)
     assert rough.tolist() == [False, True, False]
 
 
@@ -172,15 +202,61 @@ def test_an_axis_without_room_has_no_second_derivative():
     assert found[0, 1] == pytest.approx(4.0)
 
 
-def test_gradient_steps_are_longer_where_values_are_rounded_coarsely():
+def test_slopes_are_exact_for_quadratics():
+    """Along axes of each point; next to bounds, where both points lie on one side, too."""
+    points, axes = np.array([[0.5, 0.4, 0.3], [0.6, 0.6, 0.7], [0.0, 1.0, 5e-4]]), turned_axes(3)
+    axes[2] = np.eye(D)
+    moved = differences.hessian_points(points, np.full((3, D), 1e-3), LOWER, UPPER, axes)
+    told = points, quadratic(points), moved, quadratic(moved), axes
+    wanted = np.einsum("nid,nd->ni", axes, slope(points))
+    np.testing.assert_allclose(differences.slopes(*told), wanted, atol=1e-10)
+    M = axes @ A @ axes.mT
+    np.testing.assert_allclose(differences.hessian(*told), M, atol=1e-7)
+    np.testing.assert_allclose(differences.turned(M, axes), np.broadcast_to(A, M.shape), atol=1e-12)
+
+
+# ---- how long the steps are
+
+
+def a_context(order=0):
+    box = Box.make([(0, 1), (0, 1)])
+    return Context(box, Archive(box), np.random.default_rng(0), order=order)
+
+
+def test_gradient_steps_balance_rounding_of_values_and_curvature():
+    """With rounding e and curvature h forward differences are best over 2 sqrt(e / h), within limits."""
+    points, values, bends = np.full((5, 2), 0.5), np.array([1e4, 1.0, 0.0, 1e9, np.inf]), np.array([-100.0, 1e4])
+    steps = differences.gradient_steps(a_context(), points, values, bends)
+    np.testing.assert_allclose(steps[0], 2.0 * np.sqrt(8.8e-12 / np.abs(bends)))
+    np.testing.assert_array_equal(steps[1:], [[1e-8, 1e-8], [1e-8, 1e-8], [1e-5, 1e-5], [1e-8, 1e-8]])
+    straight = differences.gradient_steps(a_context(), points[:1], values[:1], 0.0)
+    np.testing.assert_array_equal(straight, [[1e-5, 1e-5]])
+
+
+def test_gradient_steps_turn_inward():
+    steps = differences.gradient_steps(a_context(), np.array([[0.0, 1.0]]), np.zeros(1), 1.0)
+    np.testing.assert_array_equal(steps, [[1e-8, -1e-8]])
+
+
+def test_curvature_is_measured_over_steps_as_short_as_rounding_allows():
+    """Over the step the function falls by a hundred thousand roundings; with gradients it need not."""
+    values, bends = np.array([1.0, 0.0, 1e9]), np.array([[-1.0, 0.01]])
+    steps = differences.curvature_steps(a_context(), values, np.repeat(bends, 3, axis=0))
+    falls = 0.5 * np.abs(bends[0]) * steps[0] ** 2
+    np.testing.assert_allclose(falls, 1e5 * 8.8e-16)
+    np.testing.assert_array_equal(steps[1:], [[1e-5, 1e-5], [1e-2, 1e-2]])
+    np.testing.assert_array_equal(differences.curvature_steps(a_context(1), values, bends), np.full((3, 2), 1e-5))
+
+
+def test_steps_are_longer_for_coarse_functions_and_never_as_long_as_modes_are_apart():
     box = Box.make([(0, 1)])
-    context = Context(box, Archive(box), np.random.default_rng(0))
-    assert differences.gradient_step(context) == TUNING.gradient_step
-    context.observe_level(np.linspace(0.0, 1.0, 101))
-    assert differences.gradient_step(context) == TUNING.gradient_step
-    coarse = Context(box, Archive(box), np.random.default_rng(0))
-    coarse.observe_level(1e6 + np.linspace(0.0, 1.0, 101))
-    assert 1e-5 < differences.gradient_step(coarse) < 1e-4
-    hopeless = Context(box, Archive(box), np.random.default_rng(0))
-    hopeless.observe_level(1e14 + np.linspace(0.0, 1.0, 101))
-    assert differences.gradient_step(hopeless) == TUNING.curvature_step
+    lengths = []
+    for rounding in (0.0, 1e-7, 1e-5):
+        context = Context(box, Archive(box), np.random.default_rng(0))
+        context.learn_rounding(rounding)
+        point, value, curvature = np.array([[0.5]]), np.array([1.0]), np.array([[10.0]])
+        steps = differences.gradient_steps(context, point, value, curvature)
+        lengths.append([float(steps[0, 0]), float(differences.curvature_steps(context, value, curvature)[0, 0])])
+    assert (np.diff(lengths, axis=0) >= 0.0).all()
+    assert lengths[0][0] < 1e-7 < 1e-4 < lengths[1][0]
+    assert np.max(lengths) <= 0.02

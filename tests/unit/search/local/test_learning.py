@@ -9,6 +9,7 @@ from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
 from allmodes.search.searchers.local import learning
 from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.table import Phase
+from allmodes.search.searchers.local.tuning import TUNING
 
 H = np.array([[-4.0, 1.0], [1.0, -3.0]])
 PEAK = np.array([0.45, 0.55])
@@ -53,9 +54,10 @@ def test_a_start_knows_value_gradient_and_a_model(order):
     np.testing.assert_allclose(table.gradient[rows], gradient, atol=1e-6)
     if order == 2:
         np.testing.assert_array_equal(table.hessian[rows], [H, H])
-    else:  # the first Newton step is as long as the radius
+    else:  # so flat that the radius alone says how long the first step is
         step = -np.linalg.solve(table.hessian[rows], table.gradient[rows][..., None])[..., 0]
-        np.testing.assert_allclose(np.linalg.norm(step, axis=1), 0.1)
+        np.testing.assert_allclose(np.linalg.norm(step, axis=1), 0.1 / TUNING.flatter)
+        assert (np.linalg.eigvalsh(table.hessian[rows]) < 0.0).all()
     assert table.is_measured[rows].tolist() == [order == 2] * 2
 
 
@@ -72,6 +74,51 @@ def test_curvature_is_measured_inside_the_box(order):
     np.testing.assert_allclose(table.hessian[rows], [H, H], atol=1e-3)
     assert table.is_measured[rows].all()
     assert table.measurements[rows].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_curvature_is_measured_along_the_axes_of_the_model(order):
+    context, table, rows = searches(order, points=[(0.3, 0.4)])
+    table.value[rows], table.gradient[rows], _ = hill(table.point[rows])
+    way = np.array([0.6, 0.8])
+    table.hessian[rows] = -np.eye(2) - 1e4 * np.outer(way, way)
+    points = learning.points_of(context, table, Phase.CURVE, rows)
+    moves = points[0, :2] - table.point[0]
+    directions = moves / np.linalg.norm(moves, axis=1)[:, None]
+    np.testing.assert_allclose(np.abs(directions @ way), [1.0, 0.0], atol=1e-4)
+    learning.told_curve(context, table, rows, points, told(context, points))
+    np.testing.assert_allclose(table.hessian[rows], [H], atol=0.01)
+
+
+def test_gradients_are_measured_with_the_curvature():
+    """From both sides: one that is off by a thousandth of the slope is right afterwards."""
+    context, table, rows = searches(0)
+    table.value[rows], gradient, _ = hill(table.point[rows])
+    table.gradient[rows], table.hessian[rows] = 1.001 * gradient, -np.eye(2)
+    points = learning.points_of(context, table, Phase.CURVE, rows)
+    learning.told_curve(context, table, rows, points, told(context, points))
+    np.testing.assert_allclose(table.gradient[rows], gradient, rtol=1e-7)
+
+
+def valley(z):
+    """Minus Rosenbrock's function on [-2, 2]^2, with its Hessian."""
+    x, y = 4.0 * z[..., 0] - 2.0, 4.0 * z[..., 1] - 2.0
+    value = -(100.0 * (y - x**2) ** 2 + (1.0 - x) ** 2)
+    gradient = -4.0 * np.stack([-400.0 * x * (y - x**2) - 2.0 * (1.0 - x), 200.0 * (y - x**2)], axis=-1)
+    rows = [1200.0 * x**2 - 400.0 * y + 2.0, -400.0 * x], [-400.0 * x, np.full_like(x, 200.0)]
+    return value, gradient, -16.0 * np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+@pytest.mark.parametrize("guess", [1.0, 0.5, 20.0])
+def test_the_curvature_of_a_bent_valley_is_right_to_a_hundredth(guess):
+    """At its minimum, from values, by a model that is off by this factor along the valley and across it."""
+    context, table = a_context(0, function=valley), TrustRegionTable(2)
+    rows = table.open(np.array([[0.75, 0.75]]), [Origin(LOCAL, SPACE_FILLING, 0)], [0])
+    table.value[rows], table.gradient[rows], true = valley(table.point[rows])
+    table.hessian[rows] = guess * true
+    points = learning.points_of(context, table, Phase.CURVE, rows)
+    learning.told_curve(context, table, rows, points, Evaluation(valley(points)[0]))
+    np.testing.assert_allclose(np.linalg.eigvalsh(table.hessian[0]), np.linalg.eigvalsh(true[0]), rtol=0.01)
 
 
 def step_to(trial, order, H0=None, radius=0.1, value=None):
@@ -113,6 +160,28 @@ def test_a_refused_step_teaches_a_model_of_values_the_value_there():
     table, _ = step_to((0.2, 0.3), 0, H0=guess)
     s, rise = np.array([-0.1, -0.1]), hill(np.array([0.2, 0.3]))[0] - hill(np.array([0.3, 0.4]))[0]
     assert table.gradient[0] @ s + 0.5 * s @ table.hessian[0] @ s == pytest.approx(rise)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize(("share", "is_taken"), [(0.09, False), (0.11, True), (2.9, True), (3.1, False)])
+def test_a_step_that_rises_far_less_or_more_than_predicted_is_refused(order, share, is_taken):
+    """It was too long, or it has leapt over a valley onto another hill."""
+    old, new = (float(hill(np.array(place))[0]) for place in ((0.3, 0.4), (0.4, 0.5)))  # the model predicts new - old
+    table, _ = step_to((0.4, 0.5), order, value=old + share * (new - old))
+    assert table.point[0].tolist() == ([0.4, 0.5] if is_taken else [0.3, 0.4])
+    assert (table.iterations[0], table.refusals[0]) == (1, 0 if is_taken else 1)
+    assert table.last_step[0] == pytest.approx(0.1 * np.sqrt(2.0) if is_taken else 0.0)
+
+
+@pytest.mark.parametrize(("size", "is_kept"), [(1.0, True), (1.01, True), (1.05, False)])
+def test_a_measured_model_is_kept_over_a_long_step_if_it_says_how_the_gradient_changes(size, is_kept):
+    context, table, rows = searches(1, points=[(0.3, 0.4)])
+    table.value[rows], table.gradient[rows], _ = hill(table.point[rows])
+    table.hessian[rows], table.is_measured[rows], table.trial[rows] = size * H, True, (0.4, 0.5)
+    points = learning.points_of(context, table, Phase.STEP, rows)
+    learning.told_step(context, table, rows, points, told(context, points))
+    assert table.point[0].tolist() == [0.4, 0.5]
+    assert table.is_measured[0] == is_kept
 
 
 def test_gradients_teach_a_model_their_change():

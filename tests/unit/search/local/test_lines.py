@@ -52,10 +52,10 @@ def test_a_first_line_is_as_long_as_the_first_step_and_leads_uphill():
     assert table.slope[rows] == pytest.approx(0.02 * 5.0)
 
 
-def test_a_line_is_never_longer_than_the_longest_first_step():
+def test_a_line_has_a_longest_first_point():
     context, table, rows = on_lines([(0.5, 0.5)], [(1.0, 0.0)], inverse=100.0 * np.eye(2))
     lines.begin(context, table, rows)
-    assert table.trial[rows][0, 0] == pytest.approx(0.5 + TUNING.first_radius)
+    assert table.trial[rows][0, 0] == pytest.approx(0.5 + TUNING.longest_line)
 
 
 @pytest.mark.parametrize("inverse", [-np.eye(2), np.full((2, 2), np.nan), np.full((2, 2), 1e300)])

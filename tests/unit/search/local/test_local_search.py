@@ -131,7 +131,7 @@ def test_first_values_of_space_filling_starts_tell_the_level_and_no_others():
 
 def test_first_steps_are_those_wanted_or_the_usual_ones():
     context = a_context(1, function=quartic)
-    for radius, length in ((0.0, TUNING.first_radius), (0.03, 0.03)):
+    for radius, length in ((0.0, TUNING.first_radius * np.sqrt(2.0)), (0.03, 0.03)):
         local = begin(context, [(0.5, 0.5)], radius=radius)
         blocks = local.ask()
         local.tell(blocks, answer(context, blocks, quartic))
@@ -144,10 +144,10 @@ def test_first_steps_are_those_wanted_or_the_usual_ones():
 def test_a_stored_search_goes_on_exactly(function, order):
     context = a_context(order, function=function)
     local = begin(context, STARTS)
-    for _ in range(12):
+    for _ in range(8):
         blocks = local.ask()
         local.tell(blocks, answer(context, blocks, function))
-    assert len(local)
+    assert len(local) > 3
     blocks = local.ask(3)  # in flight
     loaded, loaded_blocks = unpack(*pack((local, blocks)))
     ends = []
@@ -159,5 +159,5 @@ def test_a_stored_search_goes_on_exactly(function, order):
 
 
 def test_every_constant_has_a_unit_and_a_reason():
-    assert len(fields(TUNING)) <= 23
+    assert len(fields(TUNING)) <= 25
     assert all(field.metadata["unit"] and field.metadata["why"] for field in fields(TUNING))

@@ -112,29 +112,66 @@ def test_gain_is_the_rise_of_the_quadratic():
     np.testing.assert_allclose(quadratic.gain(g, H, s), plain)
 
 
-def test_rank_one_updates_reproduce_the_change_of_gradient():
-    _, H = random_models(20, 4, seed=6)
-    rng = np.random.default_rng(7)
-    s, change = rng.normal(size=(2, 20, 4))
-    new = quadratic.rank_one(H, s, change)
-    np.testing.assert_allclose((new @ s[..., None])[..., 0], change, rtol=1e-8, atol=1e-8)
+def image(H, s):
+    return (H @ s[..., None])[..., 0]
+
+
+@pytest.mark.parametrize("shift", [0.0, -8.0])
+def test_updates_reproduce_the_change_of_gradient(shift):
+    """Of functions that are concave along some of the steps, and of models that have a maximum or not."""
+    _, H = random_models(20, 4, seed=6, shift=shift)
+    s, change = np.random.default_rng(7).normal(size=(2, 20, 4))
+    new = quadratic.updated(H, s, change)
+    np.testing.assert_allclose(image(new, s), change, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(new, new.mT)
+    assert 0 < (np.einsum("nd,nd->n", s, change) < 0.0).sum() < 20
 
 
-def test_rank_one_updates_learn_a_quadratic_in_d_steps():
-    _, true = random_models(1, 4, seed=8)
+def test_a_model_with_a_maximum_keeps_one_where_the_function_is_concave():
+    """Rank-one updates lose it in half of these cases: what is learnt of other directions contradicts the model."""
+    H, true = -np.broadcast_to(np.eye(4), (50, 4, 4)), -np.diag([1e-3, 0.1, 3.0, 100.0])
+    rng = np.random.default_rng(8)
+    for _ in range(6):
+        s = rng.normal(size=(50, 4))
+        H = quadratic.updated(H, s, image(true, s))
+        assert (np.linalg.eigvalsh(H) < 0.0).all()
+    rest = np.broadcast_to(-3.0 * np.eye(4), (50, 4, 4))
+    s = rng.normal(size=(50, 4))
+    residual = image(true, s) - image(rest, s)
+    rank_one = rest + residual[:, :, None] * residual[:, None] / np.einsum("nd,nd->n", residual, s)[:, None, None]
+    assert (np.linalg.eigvalsh(rank_one) > 0.0).any(), "the control has none"
+    assert (np.linalg.eigvalsh(quadratic.updated(rest, s, image(true, s))) < 0.0).all()
+
+
+def test_an_update_where_the_function_is_concave_is_that_of_broyden_fletcher_goldfarb_and_shanno():
+    """Along the directions that neither the step nor its image know, nothing changes."""
+    _, H = random_models(10, 5, seed=12, shift=-12.0)
+    _, true = random_models(10, 5, seed=13, shift=-12.0)
+    s = np.random.default_rng(14).normal(size=(10, 5))
+    y, z = image(true, s), image(H, s)
+    plain = [M - np.outer(b, b) / (a @ b) + np.outer(c, c) / (a @ c) for M, a, b, c in zip(H, s, z, y, strict=True)]
+    np.testing.assert_allclose(quadratic.updated(H, s, y), plain, rtol=1e-10, atol=1e-10)
+
+
+def test_updates_learn_a_quadratic_without_a_maximum_in_d_steps():
+    """They are of rank one where the function is convex, which needs no lines."""
+    _, true = random_models(1, 4, seed=8, shift=12.0)
+    assert np.linalg.eigvalsh(true).min() > 0.0
     H = np.zeros((1, 4, 4))
     for s in np.random.default_rng(9).normal(size=(4, 1, 4)):
-        H = quadratic.rank_one(H, s, (true @ s[..., None])[..., 0])
+        H = quadratic.updated(H, s, image(true, s))
     np.testing.assert_allclose(H, true, atol=1e-8)
 
 
-def test_a_rank_one_update_that_would_blow_up_is_skipped():
+def test_an_update_that_would_blow_up_is_skipped():
     H = np.eye(2)[None]
     s, residual = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
-    np.testing.assert_array_equal(quadratic.rank_one(H, s, s + residual), H)
-    np.testing.assert_array_equal(quadratic.rank_one(H, s, s), H)  # nothing to learn
-    np.testing.assert_array_equal(quadratic.rank_one(H, 0 * s, 0 * s), H)
+    np.testing.assert_array_equal(quadratic.updated(H, s, s + residual), H)
+    np.testing.assert_array_equal(quadratic.updated(H, s, s), H)  # nothing to learn
+    np.testing.assert_array_equal(quadratic.updated(H, 0 * s, 0 * s), H)
+    np.testing.assert_allclose(quadratic.updated(-H, s, -s), -H)
+    sideways = quadratic.updated(-H, s, np.array([[-1e-12, 1.0]]))  # concave, but for rounding
+    assert np.abs(sideways).max() < 10.0
 
 
 def test_matching_a_value_changes_the_model_along_the_step_alone():

@@ -259,6 +259,8 @@ def test_a_rough_function_ends_with_its_populations(searches, nowhere, is_rough)
     scheduler = make_scheduler(make_context(), member, stopping=Stopping(patience=1))
     scheduler.multistart.counts = Counts(searches=searches, since_new=searches, nowhere=nowhere)
     assert ("the function is rough" in scheduler.account) is is_rough
+    scheduler.context.learn_random()
+    assert "rough" not in scheduler.account
     assert bool(scheduler.ending) is not is_rough
     member.over = "nothing left"
     assert (scheduler.ending == "nothing left") is is_rough

@@ -34,6 +34,11 @@ def test_a_function_is_rough_when_most_local_searches_end_nowhere(counts, is_rou
     assert make_turns(counts).is_rough is is_rough
 
 
+@pytest.mark.parametrize(("tired", "words"), [(0, "rough"), (2, "rough"), (3, "narrow valleys"), (8, "narrow valleys")])
+def test_what_stopped_local_searches_is_said(tired, words):
+    assert words in make_turns(Counts(searches=8, nowhere=8, tired=tired)).why_nowhere
+
+
 @pytest.mark.parametrize(
     ("modes", "hits", "searches", "nfev", "is_rugged"),
     [(15, 1, 16, 1000, True), (14, 1, 16, 1000, False), (15, 2, 16, 1000, False), (15, 1, 15, 1000, False),

@@ -17,8 +17,10 @@ from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
 
-_GRADIENT_STEPS = 1e-8, 1e-5  # of the box: shorter ones drown in the rounding of places, longer ones see the bend
-_CURVATURE_STEPS = 1e-5, 1e-2  # of the box: the shorter, the less a bent valley is mistaken for a wide one
+# Limits as shares of the box, for functions rounded as float64 are; longer for coarser ones.
+_GRADIENT_STEPS = np.array([1e-8, 1e-5])  # shorter ones drown in the rounding of places, longer ones see the bend
+_CURVATURE_STEPS = np.array([1e-5, 1e-2])  # the shorter, the less a bent valley is mistaken for a wide one
+_LONGEST = 0.02  # of the box, however coarse: modes are that close to each other
 _CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
 
@@ -38,7 +40,8 @@ def gradient_steps(context: Context, points: Array, values: Array, curvatures: A
     """
     errors = context.tolerances.error_of(values)[:, None]
     steps = 2.0 * np.sqrt(errors / np.maximum(np.abs(curvatures), TINY))
-    return inward(points, np.clip(steps, *_GRADIENT_STEPS), context.box.upper_unit)
+    limits = np.minimum(_GRADIENT_STEPS * np.sqrt(context.tolerances.coarseness), _LONGEST)
+    return inward(points, np.clip(steps, *limits), context.box.upper_unit)
 
 
 def inward(points: Array, step: Array | float, upper: Array) -> Array:
@@ -79,7 +82,8 @@ def hessian_of_gradients(gradients: Array, lengths: Array, moved_gradients: Arra
 def curvature_steps(context: Context, values: Array, curvatures: Array) -> Array:
     """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows."""
     falls = _CLEAR * context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
-    return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *_CURVATURE_STEPS)
+    limits = np.minimum(_CURVATURE_STEPS * context.tolerances.coarseness**0.25, _LONGEST)
+    return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *limits)
 
 
 def turned(M: Array, axes: Array) -> Array:

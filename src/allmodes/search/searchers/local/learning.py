@@ -12,7 +12,7 @@ from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local import finite_differences, models
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import EPSILON, TINY
+from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
 
@@ -100,7 +100,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     s, rise = trial - point, value - old  # -inf where it failed
     predicted, length = models.gain(g, H, s), lengths(s)
     slope = None if order == 0 else told.gradient[:, 0]
-    is_better = _is_better(rise, predicted, 2.0 * EPSILON * np.abs(old), g, slope)
+    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), g, slope)
     taken, refused = rows[is_better], rows[~is_better]
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length)
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better

@@ -70,9 +70,9 @@ class TrustRegion:
         table, where = self.table, self.table.trial[k].copy()
         g, H, s, old = table.gradient[k], table.hessian[k], where - table.point[k], float(table.value[k])
         slack = self.context.tolerances.rounding(float(np.abs(H).max(initial=0.0)))
-        if not value >= old - slack:  # the model is wrong: a kink
-            return Stuck(table.origin(k), table.point[k].copy(), old)
         predicted = float(g @ s + 0.5 * s @ H @ s)
+        if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends take no more than it gives
+            return Stuck(table.origin(k), table.point[k].copy(), old)
         is_short = convergence.is_short(self.context, value - old, predicted, slack)
         if is_short and table.iterations[k] <= self._patience:
             table.came_from[k], table.old_gradient[k] = table.point[k], g
@@ -148,7 +148,8 @@ class TrustRegion:
             elif not np.abs(table.trial[k]).max() < TUNING.farthest:
                 ends[k] = RanAway(table.origin(k))
             elif table.iterations[k] or table.has_met_kink[k]:
-                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]))
+                is_tired = bool(table.iterations[k] > self._patience)
+                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]), is_tired)
             else:
                 ends[k] = Failed(table.origin(k))
         return ends
@@ -179,9 +180,11 @@ class TrustRegion:
         if context.order == 0 and TUNING.negligible * context.xtol < far <= convergence.last_step(context):
             table.trial[k], table.phase[k] = peak, Phase.FINAL.value
             return None
-        slope = table.gradient[k] + table.hessian[k] @ (peak - table.point[k])
+        s = peak - table.point[k]
+        slope = table.gradient[k] + table.hessian[k] @ s
         is_released = (held & ~is_held(context.box, peak, slope)).any() and np.isfinite(peak).all()
-        if context.order and is_released and table.iterations[k] <= self._patience:
+        is_trusted = s @ s <= table.radius[k] ** 2 and table.iterations[k] <= self._patience  # was not refused before
+        if context.order and is_released and is_trusted:
             # in a steep valley a bound that holds the search where it is may release it at the peak
             table.trial[k], table.phase[k] = peak, Phase.STEP.value
             return None

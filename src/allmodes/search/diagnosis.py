@@ -1,0 +1,161 @@
+"""A first look at the function: is it random, how coarse are its values, do its derivatives belong to it?
+
+It looks at the user's values and coordinates, for its findings are told to the user. Its points come from generators of
+their own: the search that follows draws the same random numbers with it as without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
+from allmodes.search.context import Context
+from allmodes.search.searcher import Request
+from allmodes.search.tolerances import TINY
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
+_LINE = 7  # points in a row: their differences up to the sixth order tell rounding from the shape of the function
+_SPACING = 1e-6  # of the box, between them: ten digits of float32, and for smooth functions next to nothing
+_ALIKE = 4.0  # ratio of estimates of one noise level from differences of three orders: more is the function's shape
+_DEVIATIONS = 4.0  # standard deviations of the rounding that a value may be off by
+_FINE = 1e-11  # of a value: less harms nobody, and may come from a place where the value is nearly 0
+_COARSEST = 1e-5  # of a value: a coarser function is rough, and its values tell no place
+_RANDOM = 1e-10  # of a value: two values at one point that differ by less are summed in another order
+_INSIDE = 0.2, 0.8  # of the box: where to look, away from bounds
+_REACH = 3e-4  # of the box, between points whose derivatives are compared: far for float32, and near for ripples
+_WRONG = 0.1  # of a rise: more than differences are off by
+_ROUNDED = 20.0  # roundings of a value, in a difference of two and in what derivatives say of it
+
+
+@stored
+@dataclass
+class Diagnosis:
+    """A few evaluations before a search begins: 8, and 3 more if there are derivatives.
+
+    Args:
+        context: what is found out about rounding is noted there.
+        is_over: whether everything was looked at, or nothing is to be.
+
+    Attributes:
+        twice: two values at one point, if they differ: the function is random; empty otherwise.
+    """
+
+    context: Context
+    is_over: bool = False
+    twice: tuple[float, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        self.is_over |= self.context.noise != 0.0 or self.context.box.d == 0
+
+    def ask(self) -> Request:
+        """Points in a line, the first of them again; and for derivatives one farther on, and two at another place."""
+        order, d = self.context.order, self.context.box.d
+        place, direction = _place(0, d)
+        line = place + _SPACING * np.r_[np.arange(_LINE), 0.0][:, None] * direction
+        if not order:
+            return Request(line)
+        other, way = _place(1, d)
+        return Request(np.concatenate([line, [place + _REACH * direction, other, other + _REACH * way]]), _NEEDS[order])
+
+    def tell(self, points: Array, told: Evaluation) -> None:
+        """What came of the points, in the user's coordinates and sign; an error if jac or hess is wrong."""
+        self._look_at_values(told.value[: _LINE + 1])
+        if self.context.order and not self.twice:
+            pairs = [[0, _LINE + 1], [_LINE + 2, _LINE + 3]]
+            _compare(points[pairs], told, pairs, self.context.tolerances.rounded)
+        self.is_over = True
+
+    def _look_at_values(self, values: Array) -> None:
+        if not np.isfinite(values).all():
+            return
+        shares = values / max(float(np.abs(values).max()), TINY)
+        apart = abs(float(shares[0] - shares[-1]))
+        if apart > _RANDOM:
+            self.twice = float(values[0]), float(values[-1])
+            self.context.learn_random()
+            return
+        share = _DEVIATIONS * max(noise_level(shares[:-1]), apart)
+        if _FINE < share < _COARSEST:
+            self.context.learn_rounding(share)
+
+    @property
+    def account(self) -> str:
+        """What is the matter with the function, in a sentence for the user; empty if nothing is."""
+        if self.twice:
+            return f"the function is noisy: two values at one point are {self.twice[0]:.10g} and {self.twice[1]:.10g}"
+        if self.context.rounding:
+            return f"the function is coarse: its values are off by about {self.context.rounding:.0e} of themselves"
+        return ""
+
+
+def _place(number: int, d: int) -> tuple[Array, Array]:
+    """A point (d,) in unit coordinates, and a direction whose largest coordinate is 1; the same in every search."""
+    rng = np.random.default_rng(number)
+    direction = rng.standard_normal(d)
+    return rng.uniform(*_INSIDE, d), direction / np.abs(direction).max()
+
+
+def noise_level(values: Array) -> float:
+    """Standard deviation of the rounding of values at equally spaced points (n,), or 0 if their differences hide it.
+
+    Differences of order k of a smooth function vanish as the spacing to the power k; those of rounding grow, by
+    sqrt((2 k)! / (k!)^2). So the level is known where three orders agree on it and signs change [Moré and Wild,
+    Estimating computational noise, 2011].
+
+    >>> noise_level(np.arange(7.0) ** 2)
+    0.0
+    """
+    differences, levels, changes = values, [], []
+    for k in range(1, len(values)):
+        differences = np.diff(differences)
+        levels.append(float(np.sqrt((differences**2).mean() / comb(2 * k, k))))
+        changes.append(differences.min() < 0.0 < differences.max())
+    for k in range(len(levels) - 2):
+        three = levels[k : k + 3]
+        if changes[k] and max(three) <= _ALIKE * min(three):
+            return levels[k]
+    return 0.0
+
+
+def _compare(points: Array, told: Evaluation, pairs: list[list[int]], share: float) -> None:
+    """Derivatives with differences, along the lines through pairs of points (places, 2, D); values are off by a share.
+
+    What a derivative says of the way between two points is the mean of what it says at both.
+    """
+    value, gradient = told.value[pairs], told.gradient[pairs]
+    way = points[:, 1] - points[:, 0]
+    slopes = np.einsum("psi,pi->ps", gradient, way)
+    _check("jac", "fun", points, value, slopes, share * np.abs(value).max(axis=1))
+    if told.hessian is not None:
+        bends = np.einsum("psij,pi,pj->ps", told.hessian[pairs], way, way)
+        sizes = np.einsum("psi,pi->ps", np.abs(gradient), np.abs(way)).max(axis=1)
+        _check("hess", "jac", points, slopes, bends, share * sizes)
+
+
+def _check(name: str, of: str, points: Array, values: Array, slopes: Array, errors: Array) -> None:
+    """Refuse derivatives that disagree with differences at every place: a kink or a jump is not met twice.
+
+    Args:
+        name, of: what is checked, and the function whose derivative it is.
+        points: (places, 2, D).
+        values, slopes: (places, 2), of that function, and what its derivative says of the whole way between the two.
+        errors: (places,), of a value.
+    """
+    rise, mean = values[:, 1] - values[:, 0], slopes.mean(axis=1)
+    allowed = _WRONG * np.maximum(np.abs(rise), np.abs(mean)) + np.ptp(slopes, axis=1) + _ROUNDED * errors
+    if not (np.abs(rise - mean) > allowed).all():
+        return
+    length = float(np.linalg.norm(points[0, 1] - points[0, 0])) ** (1 if name == "jac" else 2)
+    where = np.array2string(points[0, 0], precision=6, separator=", ", threshold=10)
+    raise ValueError(
+        f"{name} disagrees with {of} at x = {where}: along a random direction {name} says {mean[0] / length:.4g} and "
+        f"differences of {of} say {rise[0] / length:.4g}. Check its sign and scale, or leave {name} out; "
+        'options={"check": False} leaves this test out.'
+    )
