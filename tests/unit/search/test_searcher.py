@@ -46,8 +46,7 @@ def test_what_a_search_may_leave_out():
     search = Least()
     search.withdraw(3)
     search.add_points(np.zeros((1, 1)), np.zeros(1))
-    assert (search.is_ready, search.temperature, search.account) == (False, None, "")
-    assert (search.fresh.searches, search.fresh.lost) == (0, 0)
+    assert (search.is_ready, search.fresh.ended, search.temperature, search.account) == (False, 0, None, "")
     assert search.ask().needs == VALUE
 
 

@@ -61,6 +61,8 @@ def shape(context: Context, candidate: Candidate) -> Shape:
         level = max(level, 4.0 * float(context.tolerances.error_of(candidate.value)) / TUNING.longest**2)
     weak = TUNING.weak * (context.tolerances.near if context.order == 2 else 1.0)  # a Hessian is that of the very point
     is_weak = eigenvalues >= -max(weak * largest, TUNING.gentle * context.scale, level)
+    if context.order == 0:  # across a kink, or beside an inflection, differences show curvature that is not there
+        is_weak[-1:] = True
     return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, is_weak)
 
 

@@ -168,8 +168,8 @@ def _along_axes(
 
 
 def is_rough(
-    points: Array, values: Array, gradients: Array, errors: Array, moved: Array, moved_values: Array, slack: float,
-    axes: Array | None = None,
+    points: Array, values: Array, gradients: Array, errors: Array,
+    moved: Array, moved_values: Array, slack: Array | float, axes: Array | None = None,
 ) -> NDArray[np.bool_]:  # fmt: skip
     """Whether the values on both sides along an axis contradict each other: a kink or a jump, (n,).
 
