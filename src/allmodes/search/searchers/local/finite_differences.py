@@ -180,5 +180,5 @@ def is_rough(
     a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
     bend_a, bend_b = rise_a - gradients * a, (rise_b - gradients * b) * (a / b) ** 2
     largest = np.maximum(np.abs(bend_a), np.abs(bend_b))
-    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack + errors * np.abs(a)
+    is_smooth = np.abs(bend_a - bend_b) <= TUNING.rough * largest + slack + 3.0 * errors * np.abs(a)  # of both sides
     return np.asarray(~is_smooth.all(axis=1))
