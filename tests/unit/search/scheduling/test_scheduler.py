@@ -259,6 +259,7 @@ def test_a_rough_function_ends_with_its_populations(searches, nowhere, is_rough)
     member = Planned()
     scheduler = make_scheduler(make_context(), member, stopping=Stopping(patience=1))
     add_modes(scheduler.context, 1)
+    scheduler.context.nfev = 1000
     fresh = Fresh(np.array([100]), 0, [(100, 1000)])  # hardly any mode is expected
     scheduler.multistart.counts = Counts(searches=searches, since_new=searches, nowhere=nowhere, fresh=fresh)
     assert ("the function is rough" in scheduler.account) is is_rough
