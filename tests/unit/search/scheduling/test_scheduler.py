@@ -10,6 +10,7 @@ from allmodes import find_maxima, find_minima
 from allmodes.objective import VALUE
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION
+from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searchers.multistart import Counts
 from allmodes.storage import pack, unpack
@@ -257,7 +258,10 @@ def test_the_account_says_who_did_what():
 def test_a_rough_function_ends_with_its_populations(searches, nowhere, is_rough):
     member = Planned()
     scheduler = make_scheduler(make_context(), member, stopping=Stopping(patience=1))
-    scheduler.multistart.counts = Counts(searches=searches, since_new=searches, nowhere=nowhere)
+    add_modes(scheduler.context, 1)
+    scheduler.context.nfev = 1000
+    fresh = Fresh(np.array([100]), 0, [(100, 1000)])  # hardly any mode is expected
+    scheduler.multistart.counts = Counts(searches=searches, since_new=searches, nowhere=nowhere, fresh=fresh)
     assert ("the function is rough" in scheduler.account) is is_rough
     scheduler.context.learn_random()
     assert "rough" not in scheduler.account

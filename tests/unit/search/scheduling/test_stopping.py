@@ -120,8 +120,11 @@ def test_searches_that_run_away_are_given_up():
     assert not Stopping().ending(a_context(), Counts(searches=5, runaways=5), [])
 
 
-def test_a_search_that_found_nothing_ends():
-    assert Stopping().ending(a_context(), Counts(searches=100, since_new=100), [])
+@pytest.mark.parametrize("modes", [0, 3])
+def test_where_no_search_from_a_new_place_ended_in_a_mode_nothing_is_known_and_it_goes_on(modes):
+    stopping = Stopping()
+    assert not stopping.ending(a_context(modes, nfev=2000), Counts(searches=100, since_new=100), [])
+    assert stopping.expected == np.inf
 
 
 def test_it_can_be_stored():
