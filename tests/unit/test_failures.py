@@ -187,7 +187,7 @@ def test_half_the_box_fails(half):
 
 @every_method
 def test_every_method_survives_half_a_box(method):
-    result = find_minima(left_is(np.nan), WELL, method=METHODS[method], rng=0, maxfev=6000)
+    result = find_minima(left_is(np.nan), WELL, method=METHODS[method], rng=0, maxfev=9000)
     assert np.abs(positions(result) - [1.0, 0.0]).max(axis=1).min() < 1e-3
     assert (positions(result)[:, 0] > 0.0).all()
     assert result.nfail > 0

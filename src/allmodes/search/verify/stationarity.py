@@ -110,12 +110,12 @@ class WeakAxes(ByValues):
     def _lengths(self, context: Context, seen: Shape) -> Array:
         candidate = self.candidate
         fall = max(TUNING.clear * float(context.tolerances.error_of(candidate.value)), TUNING.beyond * candidate.gain)
-        least = np.sqrt(2.0 * fall / np.maximum(np.abs(seen.eigenvalues[seen.is_weak]), TINY))
+        least = np.sqrt(2.0 * fall / np.maximum(np.abs(seen.eigenvalues[_asked(context, seen)]), TINY))
         return np.clip(least, TUNING.shortest, TUNING.longest)
 
     def points(self, context: Context) -> Array:
         seen = shape(context, self.candidate)
-        moves = self._lengths(context, seen)[:, None] * seen.axes[seen.is_weak]
+        moves = self._lengths(context, seen)[:, None] * seen.axes[_asked(context, seen)]
         sides = [1.0, -_FARTHER] if context.order else [1.0, -_FARTHER, -1.0, _FARTHER]  # where no slope is known both
         return clip(context.box, self.candidate.point + np.concatenate([side * moves for side in sides]))
 
@@ -127,14 +127,24 @@ class WeakAxes(ByValues):
             return Higher(points[best], candidate.radius)
         seen = shape(context, candidate)
         moves = points - candidate.point
-        parts = (-1, 2, int(seen.is_weak.sum()))  # (sides, near and far, axes)
+        asked = _asked(context, seen)
+        parts = (-1, 2, int(asked.sum()))  # (sides, near and far, axes)
         falls = (candidate.value - values + moves @ candidate.gradient).reshape(parts)
-        predicted = -0.5 * seen.eigenvalues[seen.is_weak] * (lengths(moves) ** 2).reshape(parts)
+        predicted = -0.5 * seen.eigenvalues[asked] * (lengths(moves) ** 2).reshape(parts)
         (near, far), expected = falls.mean(axis=0), predicted[:, 0].mean(axis=0)  # a slope cancels
+        if context.order == 0 and near[0] > 10.0 * error and far[0] < TUNING.linear * near[0]:
+            return NoOptimum("a kink that differences took for a peak")
         is_alike = (near > TUNING.seen * expected) & (near < expected / TUNING.seen)
         # each far side by itself: where a level valley bends one falls much and the other hardly
         is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
         return _optimum(context, candidate) if (is_alike & is_parabola).all() else LevelGround(candidate)
+
+
+def _asked(context: Context, seen: Shape) -> NDArray[np.bool_]:
+    """The weak axes, and from values the steepest one, too: it shows a kink."""
+    asked = seen.is_weak.copy()
+    asked[:1] |= context.order == 0
+    return asked
 
 
 @stored

@@ -18,6 +18,7 @@ class Tuning:
     gentle: float = constant(0.1, "scale", "the same, beside the spread of the function")
     clear: float = constant(1e4, "rounding of a value", "fall that shows the curvature")
     beyond: float = constant(100.0, "gain of the last step", "fall that is not due to what is still to be gained")
+    linear: float = constant(8.0, "fall nearby", "fall four times as far away: 16 of a parabola, 4 beside a kink")
     quartic: float = constant(
         64.0, "fall nearby", "fall four times as far away: 16 of a parabola, 256 of what is level to fourth order"
     )

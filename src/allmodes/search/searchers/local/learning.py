@@ -174,7 +174,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         slope = np.einsum("nid,nd->ni", axes, g)
         bias = 0.5 * _slope_steps(context, table, rows) * np.einsum("nii->ni", table.hessian[rows])
         errors = np.einsum("nid,nd->ni", np.abs(axes), np.abs(bias))
-        slack = 100.0 * context.tolerances.error_of(value)[:, None]
+        slack = 100.0 * context.tolerances.rounding()
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
