@@ -201,6 +201,8 @@ class Multistart:
         mode = event.mode if isinstance(event, _IN_MODES) else -1
         if event.origin.start in _FRESH:
             counts.fresh.end(mode, self.context.nfev)
+        if event.origin.recognised >= 0:
+            self.context.observe_check(mode == event.origin.recognised)
         counts.nowhere += isinstance(event, _NOWHERE)
         counts.runaways += isinstance(event, RanAway)
 

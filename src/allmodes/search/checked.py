@@ -1,0 +1,32 @@
+"""Is it the right mode that a local search is recognised by? Some of those recognised run on, and show it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from allmodes.storage import stored
+
+
+@stored
+@dataclass
+class Checks:
+    """What came of recognised searches that were not stopped.
+
+    Attributes:
+        share: of the recognised searches that run on.
+        right: how many ended in the mode that they were recognised by; `wrong`, how many in another or in none.
+    """
+
+    share: float = 0.0
+    right: int = 0
+    wrong: int = 0
+
+    def is_due(self, number: int) -> bool:
+        """Whether the search of this number runs on: they are spread evenly, and the same for any workers."""
+        return math.floor((number + 1) * self.share) > math.floor(number * self.share)
+
+    def add(self, is_right: bool) -> None:
+        """Such a search has ended."""
+        self.right += is_right
+        self.wrong += not is_right
