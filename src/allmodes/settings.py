@@ -12,7 +12,7 @@ from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
 from allmodes.search.archive import Archive
-from allmodes.search.checked import Checks
+from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
 from allmodes.search.methods import METHODS, make_search
 from allmodes.search.searcher import Strategy
@@ -109,7 +109,7 @@ def prepare(
     context = Context(
         box, Archive(box), _generator(rng), order=order, is_global=target == "global",
         xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
-        checks=Checks(settings.options.get("shadow", 0.0)),
+        checks=Checks(settings.options.get("shadow", SHADOW)),
     )  # fmt: skip
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     search = make_search(

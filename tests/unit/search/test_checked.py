@@ -31,7 +31,7 @@ def test_ends_are_counted():
 
 
 def test_what_was_checked_is_in_the_result():
-    plain, checked = search(), search(shadow=1.0)
+    plain, checked = search(shadow=0.0), search(shadow=1.0)
     assert (plain.coverage.checked, plain.coverage.misjudged) == (0, 0)
     assert checked.coverage.checked > 50
     assert checked.coverage.misjudged == 0
@@ -39,8 +39,21 @@ def test_what_was_checked_is_in_the_result():
     assert len(checked.modes) == len(plain.modes)
 
 
+def test_some_are_checked_unless_that_is_switched_off():
+    checked = search().coverage.checked
+    assert 0 < checked < 0.1 * search().coverage.searches
+
+
 def test_without_any_check_due_nothing_changes():
-    np.testing.assert_array_equal(search(shadow=0.0).history.nfev, search().history.nfev)
+    np.testing.assert_array_equal(search(shadow=0.0).history.nfev, search(shadow=1e-9).history.nfev)
+
+
+def test_recognition_is_stricter_the_more_checks_are_wrong():
+    assert Checks().strictness == Checks(1.0, right=1000).strictness == Checks(1.0, 995, 5).strictness == 1.0
+    few, many = Checks(1.0, 970, 30).strictness, Checks(1.0, 900, 100).strictness
+    assert 5.0 < few < 6.0
+    assert 3.0 * few < many < 20.0
+    assert 1.0 < Checks(1.0, 0, 1).strictness < 5.0  # one says little
 
 
 def test_a_search_that_ends_elsewhere_is_counted(monkeypatch):
