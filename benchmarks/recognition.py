@@ -89,7 +89,8 @@ def main() -> None:
     parser.add_argument("--bank", type=Path, metavar="FOLDER", help="the problems of its bank.py alone")
     parser.add_argument("--names", nargs="*", help="problems of the bank (all)")
     given = parser.parse_args()
-    seed, results = given.first_seed, Results("Recognition, and shares of basins", given, NOTE)
+    seed = given.first_seed
+    results = Results("Recognition, and shares of basins", given, NOTE)
     if given.bank is None:
         beds = {bed: smooth(bed, given.problems, seed) for bed in BEDS}
         shared = {bed: beds[bed] for bed in SHARED}
