@@ -26,6 +26,8 @@ _ORDER = (
     "cec2013",
     "kinks",
     "missing_modes",
+    "recognition",
+    "recognition_bank",
     "overhead",
     "overhead_slow",
     "engine",

@@ -97,11 +97,12 @@ def find_minima(
         names: of the coordinates, for tables and plots.
         options: "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
             searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
-            "completion"), "check" (False for no look at the function before the search). With a width of 8 or more,
-            ideally a few times the number of workers, rounds overlap: half of the local searches are in flight while
-            the others are told, in a fixed order, so that the result is the same for any workers. Where evaluation
-            times vary widely, the order "completion" lets every local search go on as soon as its own points are known:
-            no worker waits, and no two runs are the same.
+            "completion"), "check" (False for no look at the function before the search), "shadow" (share of recognised
+            local searches that run on, 0.02 unless given; `result.coverage.checked` and `.misjudged` count them). With
+            a width of 8 or more, ideally a few times the number of workers, rounds overlap: half of the local searches
+            are in flight while the others are told, in a fixed order, so that the result is the same for any workers.
+            Where evaluation times vary widely, the order "completion" lets every local search go on as soon as its own
+            points are known: no worker waits, and no two runs are the same.
 
     Returns:
         Result: `modes`, best first, and everything in scipy.optimize.OptimizeResult. Ctrl-C returns what has been found

@@ -12,6 +12,7 @@ from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.frame import Frame
 from allmodes.search.archive import Archive
+from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
 from allmodes.search.methods import METHODS, make_search
 from allmodes.search.searcher import Strategy
@@ -28,6 +29,7 @@ _OPTIONS = {
     "temperature": "at which the weights of modes are stated, in units of the function",
     "width": "local searches in flight: a whole number, at least that many from the beginning",
     "patience": "local searches without a new mode before the search ends, at least",
+    "shadow": "share of the local searches recognised by known modes that run on, to see whether they are right",
     "checkpoint_every": "seconds between two checkpoints",
     "check": "whether to look at the function first: at noise, rounding, jac and hess; True unless given",
     "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
@@ -108,6 +110,7 @@ def prepare(
     context = Context(
         box, Archive(box), _generator(rng), order=order, is_global=target == "global",
         xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        checks=Checks(settings.options.get("shadow", SHADOW)),
     )  # fmt: skip
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     search = make_search(
@@ -150,6 +153,10 @@ def _options(options: Any) -> dict[str, Any]:
     for name in ("temperature", "checkpoint_every"):
         if name in options:
             checked[name] = number(f"options[{name!r}]", options[name], above=0.0)
+    if "shadow" in options:
+        checked["shadow"] = number('options["shadow"]', options["shadow"], at_least=0.0)
+        if checked["shadow"] > 1.0:
+            raise ValueError(f'options["shadow"] is {options["shadow"]}; wanted a share, from 0 to 1.')
     for name in ("width", "patience"):
         if name in options:
             checked[name] = whole_number(f"options[{name!r}]", options[name], 1)

@@ -183,6 +183,8 @@ def summarise(context: Context, frame: Frame, temperature: float | None, fresh: 
     covered = coverage.estimate(
         fresh.of(len(archive))[order], fresh.searches, lost=fresh.lost, nfev=context.nfev, cost=fresh.cost(context.nfev)
     )
+    checks = context.checks
+    covered = replace(covered, checked=checks.right + checks.wrong, misjudged=checks.wrong)
     spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
     weights = _weights(context, order, inside)

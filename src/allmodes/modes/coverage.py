@@ -36,6 +36,8 @@ class Coverage:
         nfev: evaluations so far.
         cost: evaluations for each of these searches of late, everything included.
         level: probability of the ranges.
+        checked: recognised local searches that ran on to the end (option "shadow"); `misjudged`, those of them that did
+            not end in the mode that they were recognised by.
     """
 
     counts: tuple[int, ...] = ()
@@ -44,6 +46,8 @@ class Coverage:
     nfev: int = 0
     cost: float = math.inf
     level: float = 0.9
+    checked: int = 0
+    misjudged: int = 0
 
     @property
     def is_judged(self) -> bool:

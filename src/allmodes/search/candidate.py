@@ -42,6 +42,7 @@ class Origin(NamedTuple):
         question: the verification that waits for this local search, or -1.
         compared: the mode it was told apart from on its way, or -1.
         restarts: how often the verifier has sent it on to higher ground.
+        recognised: the mode that it was recognised by and runs on to check, or -1.
     """
 
     member: str
@@ -51,6 +52,7 @@ class Origin(NamedTuple):
     question: int = -1
     compared: int = -1
     restarts: int = 0
+    recognised: int = -1
 
     @property
     def is_space_filling(self) -> bool:

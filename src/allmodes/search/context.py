@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from allmodes.objective.bounds import Box
 from allmodes.result.records import FrameRecord, PathRecord
 from allmodes.search.archive import Archive
+from allmodes.search.checked import Checks
 from allmodes.search.tolerances import Tolerances
 from allmodes.storage import stored
 
@@ -37,6 +38,7 @@ class Context:
         maxfev, nfev: the budget, and the evaluations made.
         level, scale: median and interquartile range of the function over space-filling points.
         best_point, best_value, best_at: the best point evaluated, and after how many evaluations.
+        checks: whether searches are recognised by the right modes.
         paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
     """
 
@@ -57,6 +59,7 @@ class Context:
     best_point: Array | None = None
     best_value: float = -np.inf
     best_at: int = 0
+    checks: Checks = field(default_factory=Checks)
     paths: PathRecord = field(default_factory=PathRecord)
     frames: FrameRecord = field(default_factory=FrameRecord)
 
@@ -110,6 +113,10 @@ class Context:
         """
         self.rounding = share
         self.xtol = max(self.xtol, float(np.sqrt(share)) if self.order == 0 else share)
+
+    def observe_check(self, is_right: bool) -> None:
+        """A recognised search that ran on has ended, in the mode that it was recognised by or elsewhere."""
+        self.checks.add(is_right)
 
     # ---- which modes count
 

@@ -203,6 +203,8 @@ class Multistart:
         mode = event.mode if isinstance(event, _IN_MODES) else -1
         if event.origin.start in _FRESH:
             counts.fresh.end(mode, self.context.nfev)
+        if event.origin.recognised >= 0:
+            self.context.observe_check(mode == event.origin.recognised)
         counts.nowhere += isinstance(event, _NOWHERE)
         counts.tired += isinstance(event, Stuck) and event.is_tired
         counts.runaways += isinstance(event, RanAway)

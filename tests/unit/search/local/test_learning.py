@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from local_runs import a_context
+from local_runs import a_context, answer, begin
 
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
@@ -141,7 +141,7 @@ def test_a_better_trial_point_is_taken(order):
     assert table.phase[0] == (Phase.SLOPE.value if order == 0 else Phase.START.value)
     assert ready.tolist() == ([] if order == 0 else [0])
     assert (table.iterations[0], table.refusals[0]) == (1, 0)
-    assert table.radius[0] == pytest.approx(0.25)  # predicted well, and as long as the radius
+    assert table.radius[0] == pytest.approx(0.1)  # predicted well, but longer already than steps become
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -201,3 +201,31 @@ def test_a_measured_model_that_misses_the_slope_is_out_of_date():
         learning.told_slope(context, table, rows, points, told(context, points))
         assert table.is_measured[0] == is_kept
         np.testing.assert_allclose(table.gradient[rows], true, atol=1e-6)
+
+
+@pytest.mark.parametrize(("order", "at", "longest"), [(1, 0.5, 0.1), (2, 0.5, 0.1), (1, 5.0, np.inf)])
+def test_steps_do_not_become_longer_than_basins_inside_the_box(order, at, longest):
+    """A long slope, on which every model predicts well: outside of the box there is no such limit."""
+    d, bounds = 4, [(0, None)] * 4
+
+    def slope(z):
+        return z.sum(axis=-1) / 100.0, np.full(z.shape, 0.01), np.zeros((*z.shape, d))
+
+    context = a_context(order, bounds=bounds, function=slope)
+    local = begin(context, [np.full(d, at)])
+    lengths, before = [], np.full(d, at)
+    for _ in range(6):
+        blocks = local.ask()
+        where = blocks[0].points[0, 0]
+        lengths.append(np.linalg.norm(where - before))
+        before = where.copy()
+        local.tell(blocks, answer(context, blocks, slope))
+    assert max(lengths) <= longest + 1e-12 if np.isfinite(longest) else max(lengths) > 1.0
+    assert max(lengths) > 0.09
+
+
+def test_a_trust_region_grows_where_the_model_predicts_well_up_to_the_longest():
+    radius, longest = np.array([0.02, 0.04, 0.2]), np.array([0.07, 0.07, 0.07])
+    told = np.array([1.0, 1.0, 1.0])
+    grown = learning._resized(radius, told, told, radius, longest)
+    np.testing.assert_allclose(grown, [0.05, 0.07, 0.2])  # those that began longer stay as they are

@@ -133,3 +133,17 @@ def test_modes_are_recognised_across_the_ends_of_periodic_coordinates():
     top, rise = np.array([[1.02, 0.5]]), np.array([25.0 * 0.07**2])
     for has_peak in (True, False):
         assert recognise(context, point, value, g, top, rise, np.array([has_peak])).tolist() == [0]
+
+
+@pytest.mark.parametrize("has_peak", [True, False])
+def test_after_checks_that_were_wrong_a_mode_must_agree_better(has_peak):
+    points = around(0, 1.0)
+    value, g, _ = parabola(points, 0)
+    for wrong, share, mode in ((0, 0.2, 0), (0, 0.02, 0), (50, 0.2, -1), (50, 0.02, 0)):
+        context = a_context(1)
+        for is_right in [True] * 950 + [False] * wrong:
+            context.observe_check(is_right)
+        peaks = CENTRES[0] + share * (points - CENTRES[0])
+        pull = g if has_peak else (1.0 - share) * g
+        known = recognise(context, points, value, pull, peaks, np.full(40, 0.5), np.full(40, has_peak))
+        assert set(known.tolist()) == {mode}, (wrong, share)

@@ -5,6 +5,7 @@ import pytest
 from local_runs import a_context, answer, begin, cone, freeze, quartic, run
 
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
+from allmodes.search.checked import Checks
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, Stuck
 
 STARTS = np.random.default_rng(2).random((12, 2))
@@ -165,3 +166,19 @@ def test_hessians_at_a_kink_do_not_keep_a_search_from_ending():
     events = run(begin(a_context(2, function=cone), STARTS), cone)
     assert len(events) == 12
     assert all(isinstance(event, Arrived | Stuck) for event in events)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_recognised_search_that_is_to_be_checked_runs_on_and_knows_why(share):
+    context = a_context(2, function=quartic, checks=Checks(share))
+    where = np.full(2, maxima()[1])
+    value, _, hessian = quartic(where)
+    mode = freeze(context, where, float(value), hessian)
+    (event,) = run(begin(context, [where - 0.06]), quartic)
+    if share:
+        assert isinstance(event, Arrived)
+        assert event.candidate.origin.recognised == mode
+        np.testing.assert_allclose(event.candidate.point, where, atol=1e-6)
+    else:
+        assert isinstance(event, Recognised)
+        assert (event.origin.recognised, event.mode) == (-1, mode)

@@ -102,7 +102,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     slope = None if order == 0 else told.gradient[:, 0]
     is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), g, slope)
     taken, refused = rows[is_better], rows[~is_better]
-    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length)
+    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, _longest(context, point))
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if slope is not None:
         kept = np.flatnonzero(is_stale & is_better & table.is_measured[rows])
@@ -139,10 +139,18 @@ def _is_better(rise: Array, predicted: Array, rounding: Array, g: Array, slope: 
     return np.asarray(is_better)
 
 
-def _resized(radius: Array, rise: Array, predicted: Array, length: Array) -> Array:
-    """The next trust regions, by how well the models predicted the rise."""
+def _longest(context: Context, point: Array) -> Array:
+    """How long steps from points (n, d) may become: in the box longer ones leap into other basins."""
+    inside = context.box.project(point)  # around periodic coordinates
+    is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
+    return np.where(is_inside, TUNING.first_radius * np.sqrt(context.box.d), np.inf)
+
+
+def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longest: Array) -> Array:
+    """The next trust regions, by how well the models predicted the rise; they do not grow beyond the longest."""
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
-    grown = np.where((ratio > 0.75) & (length > 0.8 * radius), TUNING.growth * radius, radius)
+    is_good = (ratio > 0.75) & (length > 0.8 * radius)
+    grown = np.where(is_good, np.maximum(radius, np.minimum(TUNING.growth * radius, longest)), radius)
     return np.where(ratio < 0.25, TUNING.shrinkage * length, grown)
 
 

@@ -20,14 +20,15 @@ def recognise(
 
     A search with a measured model belongs to mode j when the maximum y of its model is much closer to m_j than the
     search itself, |y - m_j| < 0.5 |z - m_j| in the metric A_j, and as high: |f + gain - l_j| < 0.5 (l_j - f). One
-    without is compared with the frozen component's own gradient and value, inside the component's upper half.
+    without is compared with the frozen component's own gradient and value, inside the component's upper half. Where
+    checks were wrong, less than 0.5 is tolerated.
 
     Args:
         point, value, g: where the searches are, (n, d), (n,) and (n, d).
         peaks, gains: the maxima of their models (n, d), and how much higher they are (n,).
         has_peak: whether a model was measured and has a maximum.
     """
-    n, share, archive = len(point), TUNING.agreement, context.archive
+    n, share, archive = len(point), TUNING.agreement / context.checks.strictness, context.archive
     by_model, by_slope = bool(has_peak.any()), context.order < 2 and not has_peak.all()
     if not (by_model or by_slope):
         return np.full(n, -1)

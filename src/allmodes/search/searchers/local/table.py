@@ -53,7 +53,7 @@ class Table:
         cost: evaluations so far.
         phase: what it waits for, as the value of a `Phase`.
         is_asked: whether it is in flight.
-        is_awaited: whether the verifier waits for its end: it is not stopped early.
+        is_awaited: whether the verifier waits for its end, or it runs on to check: it is not stopped early.
     """
 
     d: int
@@ -101,11 +101,15 @@ class Table:
         self.value[rows] = -np.inf
         self.point[rows] = self.trial[rows] = self.came_from[rows] = points
         self.path[rows], self.cost[rows] = paths, [origin.cost for origin in origins]
-        self.is_awaited[rows] = [origin.question >= 0 for origin in origins]
+        self.is_awaited[rows] = [origin.question >= 0 or origin.recognised >= 0 for origin in origins]
         for k, origin in zip(chosen, origins, strict=True):
             self.origins[k] = origin
         self.rows = self.in_order(np.array(self.rows + chosen, dtype=np.intp)).tolist()
         return rows
+
+    def run_on(self, k: int, mode: int) -> None:
+        """The search in a row is recognised by a mode, and runs on to check."""
+        self.origins[k], self.is_awaited[k] = self.begun(k)._replace(recognised=mode), True
 
     def close(self, gone: Ends) -> None:
         """These searches are over here."""

@@ -16,7 +16,9 @@ class Tuning:
         0.02, "box", "first step among crowded modes, and of the first line at a kink"
     )
     first_radius: float = constant(
-        0.05, "box, root mean square of the coordinates", "longest first step; longer ones leave the basin"
+        0.05,
+        "box, root mean square of the coordinates",
+        "longest step inside the box, from the first on; longer ones leave the basin",
     )
     longest_line: float = constant(0.15, "box", "longest first point of a line over kinks")
     spacing_share: float = constant(0.5, "spacing of modes", "first step: half the way to the next mode")
