@@ -56,11 +56,11 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     axes = np.zeros((len(free), d))
     axes[:, free] = vectors.T
     largest = float(np.abs(eigenvalues).max(initial=0.0))
-    level = TUNING.level * largest
+    share = context.tolerances.near if context.order == 2 else 1.0  # a Hessian that is given is that of the very point
+    level = TUNING.level * share * largest
     if context.order == 0:  # rounding of values over the square of the longest difference step
         level = max(level, 4.0 * float(context.tolerances.error_of(candidate.value)) / TUNING.longest**2)
-    weak = TUNING.weak * (context.tolerances.near if context.order == 2 else 1.0)  # a Hessian is that of the very point
-    is_weak = eigenvalues >= -max(weak * largest, TUNING.gentle * context.scale, level)
+    is_weak = eigenvalues >= -max(TUNING.weak * share * largest, TUNING.gentle * context.scale, level)
     if context.order == 0:  # across a kink, or beside an inflection, differences show curvature that is not there
         is_weak[-1:] = True
     return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, is_weak)
@@ -199,11 +199,14 @@ class FarGround(ByValues):
 
 
 def _probes(context: Context, candidate: Candidate, distances: Array) -> Array:
-    """Points (n, d) on both sides along every direction that looks level, ordered by distance, side, direction."""
+    """Points (n, d) on both sides along every direction that looks level, ordered by distance, side, direction.
+
+    Where a bound leaves no room they are moved along it: at a corner the function may rise along an edge.
+    """
     seen = shape(context, candidate)
-    axes = seen.axes[seen.is_weak]
-    directions = _SIDES[:, None, None] * axes
-    reach = np.minimum(distances[:, None, None], room(context.box, candidate.point, directions))
+    directions = _SIDES[:, None, None] * seen.axes[seen.is_weak]
+    left = room(context.box, candidate.point, directions)
+    reach = np.minimum(distances[:, None, None], np.where(left < 0.5 * distances[0], np.inf, left))
     return clip(context.box, candidate.point + reach[..., None] * directions).reshape(-1, context.box.d)
 
 
