@@ -186,8 +186,9 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
-        slope = finite_differences.slopes(point, value, points, told.value, axes)
-        measured = np.einsum("nid,ni->nd", axes, slope)
+        central = finite_differences.slopes(point, value, points, told.value, axes)
+        length = np.abs(points[:, : table.d] - point[:, None]).max(axis=2)  # over long steps slopes change
+        measured = np.einsum("nid,ni->nd", axes, np.where(length <= TUNING.central, central, slope))
         table.gradient[rows] = np.where(np.isfinite(measured), measured, g)
     else:
         made = np.einsum("nid,nid->ni", points - point[:, None], axes)

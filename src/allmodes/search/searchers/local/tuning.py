@@ -57,6 +57,9 @@ class Tuning:
     )
 
     # ---- derivatives from values
+    central: float = constant(
+        1e-4, "box", "longest step whose slopes on both sides are better than one over a short step"
+    )
     rough: float = constant(0.7, "bend", "curvatures on two sides that differ by more are those of a kink")
     small_steps: int = constant(3, "lines in a row", "so many small gains say that a search over kinks has arrived")
 
