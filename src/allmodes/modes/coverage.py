@@ -18,7 +18,7 @@ _CONFIDENCE = 0.975  # of the bound on the share: read at a moment when counts l
 _FEWEST = 3  # modes that were hit: fewer do not show how unequal basins are
 _ENDLESS = 100  # times the modes found: when that many more are possible, their number is not known
 _ASSUMES = (
-    "Local searches from new places (space-filling starts, bounds, around another mode than they end in) are "
+    "Local searches from new places (space-filling starts and bounds) are "
     "independent, and how often they end in a mode is spread log-normally over the modes. Modes that they hardly ever "
     "end in are invisible, most of all where all that were found are hit about equally often."
 )
