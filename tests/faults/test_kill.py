@@ -41,7 +41,7 @@ def test_twenty_of_twenty_go_on_bit_for_bit(told):
 
 def test_they_were_killed_and_also_inside_a_write(told):
     how = Counter(way for search in told["killed"] for way in search["how"])
-    assert how["outside"] >= 3  # some may be over before
+    assert how["outside"] == 10
     assert all(how[where] == 2 for where in ("write", "fsync", "link", "replace", "rename"))
 
 
