@@ -36,6 +36,14 @@ def trace_of(context: Context, frame: Frame) -> AnnealingTrace | None:
     return AnnealingTrace(run, step, nfev, temperature, [each.weights for each in frames], means, spreads)
 
 
+def symmetries_of(maps: list[Array], frame: Frame) -> tuple[Array, ...]:
+    """Symmetries as matrices (D, D): coordinates that are fixed stay what they are."""
+    whole = np.broadcast_to(np.eye(frame.box.D), (len(maps), frame.box.D, frame.box.D)).copy()
+    places = np.flatnonzero(frame.box.free)
+    whole[:, places[:, None], places] = np.reshape(maps, (len(maps), len(places), len(places)))
+    return tuple(whole)
+
+
 def _spread(box: Box, part: Array) -> Array:
     """Covariances (K, d, d) or variances (K, d), with zeros for the coordinates that are fixed."""
     if box.d == box.D:

@@ -16,7 +16,7 @@ from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.nva.mixture.mixture import Mixture
 from allmodes.objective.frame import Frame
-from allmodes.recorded import paths_of, trace_of
+from allmodes.recorded import paths_of, symmetries_of, trace_of
 from allmodes.result import History, Mode, Result, best_of
 from allmodes.rounds import Rounds
 from allmodes.search.archive import Frozen, precision
@@ -90,6 +90,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
         settings=settings.asked(frame.box, context.order, len(state.known)), versions=storage.versions(),
         seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
+        symmetries=symmetries_of(state.search.symmetries, frame),
     )  # fmt: skip
 
 

@@ -55,6 +55,8 @@ class Result:
         seconds: that the search took, over all its parts if it was resumed.
         paths: where some of the local searches went.
         trace: some of the mixtures that annealing went through; None if nothing was annealed.
+        symmetries: matrices M (D, D) under which the function was seen to be the same, f(M x) = f(x), modulo periods:
+            parts that swap names, signs that do not matter.
     """
 
     x: Floats
@@ -82,6 +84,7 @@ class Result:
     seconds: float = 0.0
     paths: Paths = field(default_factory=Paths)
     trace: AnnealingTrace | None = None
+    symmetries: tuple[Floats, ...] = ()
 
     # ---- as a dict
 

@@ -10,12 +10,14 @@ import numpy as np
 from allmodes.modes.coverage import counted
 from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import point_text
+from allmodes.result.symmetries import in_words
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
     from allmodes.result.result import Result
 
 _SHOWN = 20  # modes
+_SHOWN_SYMMETRIES = 3
 _SHOWN_TEXT = 300  # characters of an error message
 _LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _WIDTH = 79
@@ -29,12 +31,20 @@ def text_of(result: Result) -> str:
         ),
         *wrapped(f"status {result.status.name}: {result.message}"),
         *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
+        *(wrapped(f"the same under {_symmetries(result)}") if result.symmetries else []),
         "",
         *(_table(result) if result.modes else wrapped(f"best point {point_text(result.x)}, value {result.fun:.6g}")),
     ]
     if result.nfail:
         lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{_first(result.failures)}")]
     return visible("\n".join(lines))
+
+
+def _symmetries(result: Result) -> str:
+    """What changes nothing, in words: a few of the maps are enough to make all of them."""
+    shown = [in_words(M, result.coordinate_names) for M in result.symmetries[:_SHOWN_SYMMETRIES]]
+    more = len(result.symmetries) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
 
 
 def _table(result: Result) -> list[str]:

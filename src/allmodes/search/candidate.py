@@ -16,9 +16,9 @@ Array = NDArray[np.float64]
 GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, AT_BOUNDS = (
     "given", "space-filling", "screened", "between modes", "at bounds",
 )  # fmt: skip
-POLISH, RETURN = "polish", "return"
+POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.
-LOCAL, POPULATION, ANNEALING = "local searches", "populations", "annealing"
+LOCAL, POPULATION, ANNEALING, SYMMETRY = "local searches", "populations", "annealing", "symmetry"
 
 
 @stored

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.nva.annealing.algorithm import Algorithm
-from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION, Start
+from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION, SYMMETRY, Start
 from allmodes.search.context import Context
 from allmodes.search.scheduling.scheduler import Scheduler
 from allmodes.search.scheduling.stopping import Stopping
@@ -19,6 +19,7 @@ from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.search.searchers.population.population import Population
+from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.single import Single
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.verify.verifier import Verifier
@@ -52,7 +53,9 @@ def make_search(
     members: dict[str, Searcher] = {}
     if is_annealed:
         members[ANNEALING] = Annealing(context, algorithm, is_polished=polish)
-    elif method == "black-box" or (method == "auto" and context.order == 0):
+    if method in ("auto", "local"):
+        members[SYMMETRY] = Symmetry(context)
+    if method == "black-box" or (method == "auto" and context.order == 0):
         members[POPULATION] = Population(context)
     narrowest, widest = options.get("width", TUNING.narrowest), TUNING.widest
     multistart = Multistart(

@@ -69,6 +69,11 @@ class Strategy(ABC):
         return Fresh()
 
     @property
+    def symmetries(self) -> list[Array]:
+        """Matrices (d, d) that take points into others of the same value, in the user's coordinates."""
+        return []
+
+    @property
     def temperature(self) -> float | None:
         """Of the annealing that is running; None where nothing is annealed."""
         return None
@@ -83,6 +88,7 @@ class Searcher(ABC):
     """A way of looking for candidates, a member of the scheduler. It reads the archive and never writes it."""
 
     name: str  # a member's name of candidate.py: on its candidates' origins, and in accounts
+    wants_derivatives = False  # whether its points are evaluated with derivatives, if there are any
 
     @abstractmethod
     def ask(self, is_settled: bool) -> Request:

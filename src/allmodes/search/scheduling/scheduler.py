@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
-from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, Origin, Start
+from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
@@ -21,6 +21,7 @@ from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.population.population import Population
+from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.verify.verifier import MACHINE as VERIFIER
 from allmodes.search.verify.verifier import Verifier
 from allmodes.storage import stored
@@ -84,8 +85,14 @@ class Scheduler(Strategy):
         if not self.turn:
             for name in self.turns.recruits(self.members):
                 self.members[name] = Population(self.context) if name == POPULATION else Annealing(self.context)
-            self.turn = self.turns.choose(self.members, bool(self.members) and bool(self._enough))
+            idle = {name: member for name, member in self.members.items() if name not in self._flying}
+            self.turn = self.turns.choose(idle, bool(idle) and bool(self._enough))
         return self.turn
+
+    @property
+    def _flying(self) -> set[str]:
+        """Members with points in flight; an empty name where there are none."""
+        return {flight.member for flight in self.flights.values()}
 
     # ---- asking
 
@@ -106,8 +113,8 @@ class Scheduler(Strategy):
     def is_ready(self) -> bool:
         if not self.flights:
             return True
-        is_alone = all(not flight.member for flight in self.flights.values())
-        return is_alone and len(self.flights) < self._lanes and self._next_turn() == LOCAL
+        is_alone = self._flying <= {"", SYMMETRY}
+        return is_alone and len(self.flights) < self._lanes and self._next_turn() in (LOCAL, SYMMETRY)
 
     def ask(self) -> Request:
         turn = self._next_turn()
@@ -117,7 +124,7 @@ class Scheduler(Strategy):
                 self.turn, points = "", self.multistart.screening()
                 return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), points[None])]), VALUE)
         blocks = self.local.ask(-(-len(self.local) // self._lanes)) + self.verifier.ask()
-        if turn == LOCAL or (blocks and self.context.order):
+        if turn == LOCAL or (blocks and self.context.order and not self.members[turn].wants_derivatives):
             self.turn = "" if turn == LOCAL else turn
             if not blocks and not self.flights and self._enough and self._next_turn() != LOCAL:
                 return self.ask()  # local searches are enough: it is the others' turn
@@ -126,8 +133,10 @@ class Scheduler(Strategy):
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
         if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
             return self.ask()  # it has just found that nothing is left to try: the others have something
-        flight = Flight(blocks, turn if len(request.points) else "")
-        return self._take_off(flight, VALUE if blocks else request.needs, request.points)
+        flight, needs = Flight(blocks, turn if len(request.points) else ""), VALUE if blocks else request.needs
+        if self.members[turn].wants_derivatives:
+            needs = _NEEDS[self.context.order]
+        return self._take_off(flight, needs, request.points)
 
     def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:
         """Another round is in flight."""
@@ -229,6 +238,11 @@ class Scheduler(Strategy):
         return self.multistart.counts.fresh
 
     @property
+    def symmetries(self) -> list[Array]:
+        member = self.members.get(SYMMETRY)
+        return member.maps if isinstance(member, Symmetry) else []
+
+    @property
     def temperature(self) -> float | None:
         member = self.members.get(ANNEALING)
         return member.temperature if isinstance(member, Annealing) else None
@@ -256,6 +270,8 @@ class Scheduler(Strategy):
     @property
     def ending(self) -> str:
         endings = {name: member.ending for name, member in self.members.items()}
+        if endings.pop(SYMMETRY, "nothing") == "" or SYMMETRY in self._flying:
+            return ""
         if self.multistart.is_passive:
             is_busy = len(self.local) or len(self.verifier) or self.multistart.given
             return "" if is_busy else next((why for why in endings.values()), "")

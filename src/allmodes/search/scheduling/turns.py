@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION
+from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION, SYMMETRY
 from allmodes.search.context import Context
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING
@@ -53,10 +53,9 @@ class Turns:
     @property
     def is_rugged(self) -> bool:
         """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
-        context, searches = self.context, self.multistart.counts.searches
-        singles = int((context.archive.hits == 1).sum())
-        is_judged = context.nfev >= TUNING.first_mode_cost and searches >= 2 * TUNING.few
-        return is_judged and singles > TUNING.rugged * searches
+        fresh = self.multistart.counts.fresh
+        is_judged = self.context.nfev >= TUNING.first_mode_cost and fresh.ended >= 2 * TUNING.few
+        return is_judged and int((fresh.hits == 1).sum()) > TUNING.rugged * fresh.ended
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
         """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count."""
@@ -66,11 +65,15 @@ class Turns:
     def choose(self, members: Mapping[str, Searcher], has_enough: bool = False) -> str:
         """Whose turn it is, among local searches, unless there were enough, and members with something left to try."""
         going = [name for name, member in members.items() if not member.ending]
+        spent = self.bandit.spent
+        if SYMMETRY in going and (has_enough or spent.get(SYMMETRY, 0) <= spent.get(LOCAL, 0)):
+            return SYMMETRY  # an image of a mode costs little; where there are thousands, better modes are wanted, too
         if self.multistart.is_passive:
             return going[0] if going else LOCAL
         if not going or (self.multistart.counts.searches < TUNING.few and not has_enough):
             return LOCAL
-        spent, among = self.bandit.spent, going if has_enough else [LOCAL, *going]
+        going = [name for name in going if name != SYMMETRY]
+        among = going if has_enough else [LOCAL, *going]
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
             return ANNEALING  # as much as local searches had: what these found says little about broad funnels
         if self.is_rough:  # what local searches found says little about what is left: turns are even

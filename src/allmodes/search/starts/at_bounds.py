@@ -14,5 +14,5 @@ def draw(context: Context, n: int) -> list[Start]:
     points = rng.random((n, box.d))
     is_held = rng.random((n, box.d)) < rng.random((n, 1))
     is_held[np.arange(n), rng.integers(box.d, size=n)] = True
-    ends = np.where(rng.random((n, box.d)) < 0.5, box.lower_unit, box.upper_unit)
+    ends = np.where(rng.random((n, box.d)) < rng.random((n, 1)), box.lower_unit, box.upper_unit)  # all small, or large
     return [Start(point, AT_BOUNDS) for point in np.where(is_held & np.isfinite(ends), ends, points)]

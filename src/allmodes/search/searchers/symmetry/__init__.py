@@ -1,0 +1,1 @@
+"""Images of known modes, where the function has symmetries."""

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+
+import allmodes
+from allmodes.objective import Evaluation
+from allmodes.objective.bounds import Box
+from allmodes.search.archive import Archive, Frozen
+from allmodes.search.candidate import SYMMETRY
+from allmodes.search.context import Context
+from allmodes.search.events import Arrived
+from allmodes.search.searchers.symmetry.symmetry import Symmetry
+
+BOX = Box.make([(-2.0, 2.0)] * 3)
+
+
+def wells(x, tilt=0.0):
+    """Double wells that may be exchanged and mirrored together: 8 minima in orbits of 2 and 6; a tilt breaks that."""
+    return ((x**2 - 1) ** 2).sum(axis=-1) + 0.1 * x.sum(axis=-1) ** 2 + tilt * x[..., 1]
+
+
+def a_context(order=0):
+    context = Context(BOX, Archive(BOX), np.random.default_rng(0), order=order)
+    context.observe_level(-wells(np.random.default_rng(1).uniform(-2, 2, (100, 3))))
+    return context
+
+
+def add(context, x, tilt=0.0):
+    """A minimum near x, as a mode."""
+    from scipy.optimize import minimize
+
+    x = minimize(wells, x, args=(tilt,), tol=1e-14).x
+    H = 4.0 * (np.diag(12 * x**2 - 4) + 0.2) * 4.0
+    record = Frozen(np.zeros(3), -H, np.zeros(3, bool), "optimum", "differences", 1)
+    context.archive.add(BOX.to_unit(x[None])[0], -float(wells(x, tilt)), record)
+
+
+def play(context, tilt=0.0):
+    """Ask and tell until nothing is left; the candidates, which are not added to the archive."""
+    searcher, candidates, cost = Symmetry(context), [], 0
+    while not searcher.ending:
+        points = searcher.ask(is_settled=True).points
+        cost += len(points)
+        if len(points):
+            events = searcher.tell(Evaluation(-wells(BOX.to_user(points), tilt)))
+            candidates += [event.candidate for event in events if isinstance(event, Arrived)]
+    return searcher, candidates, cost
+
+
+def test_without_modes_nothing_is_asked():
+    searcher, candidates, cost = play(a_context())
+    assert (searcher.maps, candidates, cost) == ([], [], 0)
+
+
+def test_two_equal_modes_show_a_symmetry_and_the_images_of_others():
+    context = a_context()
+    add(context, [1.0, 1.0, -1.0])
+    add(context, [1.0, -1.0, 1.0])
+    add(context, [1.0, 1.0, 1.0])
+    searcher, candidates, cost = play(context)
+    assert len(searcher.maps) == 1
+    assert cost <= 10
+    for candidate in candidates:
+        assert candidate.origin.member == SYMMETRY
+        x = BOX.to_user(candidate.point[None])[0]
+        assert np.isclose(wells(x), -candidate.value, rtol=0, atol=1e-12)
+        H = 16.0 * (np.diag(12 * x**2 - 4) + 0.2)
+        np.testing.assert_allclose(candidate.hessian, -H, rtol=1e-6)
+
+
+def test_a_symmetry_that_values_refute_is_not_used():
+    """The control: two modes of equal height that are images of each other, in a function that is not symmetric."""
+    context = a_context()
+    add(context, [1.0, 1.0, -1.0])
+    add(context, [1.0, -1.0, 1.0])
+    searcher, candidates, _ = play(context, tilt=0.3)
+    assert searcher.maps == []
+    assert len(searcher.refuted) == 1
+    assert candidates == []
+
+
+def test_modes_of_other_height_cost_nothing():
+    context = a_context()
+    add(context, [1.0, 1.0, -1.0])
+    add(context, [1.0, 1.0, 1.0])
+    assert play(context)[2] == 0
+
+
+@pytest.mark.parametrize("jac", [None, lambda x: 4 * x * (x**2 - 1) + 0.2 * x.sum()])
+def test_a_search_finds_whole_orbits_and_says_so(jac):
+    result = allmodes.find_minima(wells, [(-2, 2)] * 3, jac=jac, rng=0, names=["a", "b", "c"])
+    assert len(result.modes) == 8
+    assert {mode.kind for mode in result.modes} == {"minimum"}
+    rng = np.random.default_rng(5)
+    for M in result.symmetries:
+        x = rng.uniform(-2, 2, 3)
+        assert np.isclose(wells(M @ x), wells(x))
+    assert len(result.symmetries) >= 1
+    assert "the same under" in str(result)
+
+
+def test_a_function_without_symmetries_has_none():
+    result = allmodes.find_minima(lambda x: wells(x, 0.1) + 0.2 * x[0] + 0.05 * x[2], [(-2, 2)] * 3, rng=0)
+    assert result.symmetries == ()
+
+
+def test_fixed_coordinates_stay_in_the_matrices():
+    def fun(x):
+        return (x[0] ** 2 - 1) ** 2 + x[1] + (x[2] ** 2 - 1) ** 2 + 0.3 * x[0] * x[2]
+
+    result = allmodes.find_minima(fun, [(-2, 2), (3, 3), (-2, 2)], rng=0)
+    assert result.symmetries[0].shape == (3, 3)
+    for M in result.symmetries:
+        assert M[1].tolist() == [0, 1, 0]
