@@ -34,6 +34,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             any), lost (in none), nfev and cost (evaluations so far, and for each of them).
         temperature: of the weights.
         maximise, method, names, bounds: what was asked for; a bound that is None is open.
+        symmetries: matrices that change no value.
         failures: a list of point, kind and text.
         history: lists nfev, best and modes.
         settings, versions: to run it again.
@@ -54,6 +55,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "method": result.method,
         "names": list(result.names),
         "bounds": plain(result.bounds),
+        "symmetries": plain(result.symmetries),
         "failures": [_failure(failure) for failure in result.failures],
         "history": {name: plain(getattr(result.history, name)) for name in ("nfev", "best", "modes")},
         "settings": plain(result.settings),

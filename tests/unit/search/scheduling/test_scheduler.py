@@ -157,6 +157,8 @@ def test_annealing_joins_when_nearly_every_local_search_finds_another_mode(chang
     context = make_context(is_global=case["is_global"])
     scheduler = make_scheduler(context, may_join=(ANNEALING,))
     add_modes(context, case["modes"], case["hits"])
+    lost = max(0, case["searches"] - case["modes"] * case["hits"])
+    scheduler.multistart.counts.fresh = Fresh(np.full(case["modes"], case["hits"]), lost)
     context.nfev, scheduler.multistart.counts.searches = case["nfev"], case["searches"]
     scheduler.ask()
     assert (ANNEALING in scheduler.members) is joins

@@ -7,9 +7,15 @@ import pytest
 from planned import Planned, make_context
 
 from allmodes.search.archive import Frozen
-from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION
+from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION, SYMMETRY
+from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searchers.multistart import Counts, Multistart
+
+
+def from_new_places(modes, hits, searches):
+    """Counts of local searches from new places, of which so many ended in each mode and the rest in none."""
+    return Counts(searches=searches, fresh=Fresh(np.full(modes, hits), max(0, searches - modes * hits)))
 
 
 def make_turns(counts=None, modes=0, hits=1, may_join=(), **settings):
@@ -45,7 +51,7 @@ def test_what_stopped_local_searches_is_said(tired, words):
      (15, 1, 16, 999, False)],
 )  # fmt: skip
 def test_a_function_is_rugged_when_nearly_every_local_search_finds_another_mode(modes, hits, searches, nfev, is_rugged):
-    turns = make_turns(Counts(searches=searches), modes, hits)
+    turns = make_turns(from_new_places(modes, hits, searches), modes, hits)
     turns.context.nfev = nfev
     assert turns.is_rugged is is_rugged
 
@@ -60,9 +66,18 @@ def test_only_those_join_that_may_and_are_not_there():
 
 @pytest.mark.parametrize("is_global", [False, True])
 def test_annealing_joins_where_only_the_best_modes_count(is_global):
-    turns = make_turns(Counts(searches=16), modes=16, may_join=(POPULATION, ANNEALING), is_global=is_global)
+    turns = make_turns(from_new_places(16, 1, 16), modes=16, may_join=(POPULATION, ANNEALING), is_global=is_global)
     turns.context.nfev = 1000
     assert turns.recruits({}) == ([ANNEALING] if is_global else [])
+
+
+def test_images_of_modes_go_first_while_they_cost_less_than_local_searches():
+    turns, members = make_turns(), {SYMMETRY: Planned()}
+    turns.bandit.charge(LOCAL, 100)
+    assert turns.choose(members) == SYMMETRY
+    turns.bandit.charge(SYMMETRY, 101)
+    assert turns.choose(members) == LOCAL
+    assert turns.choose(members, has_enough=True) == SYMMETRY
 
 
 def test_the_better_rate_gets_the_turn_and_local_searches_a_tie():
