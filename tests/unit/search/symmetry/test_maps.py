@@ -63,3 +63,8 @@ def test_many_equal_coordinates_are_given_up_in_time():
     H = hessian(d=12)
     other = hessian(seed=1, d=12)
     assert symmetry(a, a, H, other, np.full(12, np.inf), np.full(12, 1e-5)) is None
+
+
+def test_modes_that_have_nothing_in_common_are_no_images():
+    a, b = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.3, 0.5, 0.7, 0.6])  # sums of two, each of them
+    assert symmetry(a, b, -np.eye(4), -np.eye(4), OPEN, SLACK) is None

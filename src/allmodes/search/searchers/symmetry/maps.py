@@ -19,7 +19,8 @@ from allmodes.search.tolerances import TINY
 Array = NDArray[np.float64]
 Row: TypeAlias = tuple[tuple[int, float], ...]  # coordinates and their signs
 
-_MOST_TERMS = 3  # in a row; products of many coordinates are matched by accident
+_MOST_TERMS = 3  # in a row: sums of more are matched by accident
+_SUMS = 4  # coordinates for each that may become a sum of others: where more do, two modes have nothing in common
 
 
 def symmetry(a: Array, b: Array, H_a: Array, H_b: Array, periods: Array, slack: Array) -> Array | None:
@@ -32,9 +33,12 @@ def symmetry(a: Array, b: Array, H_a: Array, H_b: Array, periods: Array, slack: 
         slack: (d,), how well the places are known.
     """
     singles = [_rows(a, b[j], periods[j], slack[j], 1, j) for j in range(len(a))]
-    if all(singles):
+    sums = sum(not row for row in singles)
+    if not sums:
         for chosen in islice(_permutations(singles, H_a, H_b), 1):
             return _matrix(chosen)
+        return None
+    if sums > max(1, len(a) // _SUMS):
         return None
     rows = [
         one or _rows(a, b[j], periods[j], slack[j], 2, j) or _rows(a, b[j], periods[j], slack[j], _MOST_TERMS, j)

@@ -109,8 +109,11 @@ class Symmetry(Searcher):
         if not self._is_usable(new):
             return
         equal = np.abs(archive.values[:new] - archive.values[new]) <= self.context.tolerances.tie
-        for j in np.flatnonzero(equal)[-TUNING.rivals :].tolist():
-            if not self._is_usable(j) or self._is_explained(j, new):
+        rivals = np.flatnonzero(equal)[-TUNING.rivals :]
+        if len(self.maps) >= TUNING.most or not len(rivals):
+            return
+        for j in rivals[~self._is_explained(rivals, new)].tolist():
+            if not self._is_usable(j):
                 continue
             M = self._map_between(j, new)
             if M is not None and not any((known == M).all() for known in self.maps + self.refuted):
@@ -132,15 +135,15 @@ class Symmetry(Searcher):
         is_counted = not context.is_global or context.archive.values[j] >= context.archive.best - context.tolerances.tie
         return is_counted and record.kind in ("optimum", "boundary") and record.source != "component"
 
-    def _is_explained(self, a: int, b: int) -> bool:
-        """Whether one of two modes is an image of the other by a known symmetry."""
-        means, same = self.context.archive.means, self.context.tolerances.close
-        for one, other in ((a, b), (b, a)):
-            for M in self.maps:
-                image = self._image(M, means[[one]])[0]
-                if np.abs(self.context.box.difference(image, means[other])).max() < same:
-                    return True
-        return False
+    def _is_explained(self, rivals: NDArray[np.intp], mode: int) -> NDArray[np.bool_]:
+        """Which of these modes are images of a mode by a known symmetry, or it of them, (n,)."""
+        means, box = self.context.archive.means, self.context.box
+        is_known = np.zeros(len(rivals), np.bool_)
+        for M in self.maps:
+            image, images = self._image(M, means[[mode]])[0], self._image(M, means[rivals])[0]
+            gaps = np.stack([box.difference(means[rivals], image), box.difference(images, means[mode])])
+            is_known |= (np.abs(gaps).max(axis=2) < self.context.tolerances.close).any(axis=0)
+        return is_known
 
     def _probes(self, M: Array, mode: int) -> Array:
         """Two points around a mode, each followed by its image, (4, d); none if images are outside the box."""
