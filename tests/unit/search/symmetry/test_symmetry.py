@@ -111,3 +111,19 @@ def test_fixed_coordinates_stay_in_the_matrices():
     assert result.symmetries[0].shape == (3, 3)
     for M in result.symmetries:
         assert M[1].tolist() == [0, 1, 0]
+
+
+def test_a_search_with_symmetries_is_saved_between_any_two_rounds(tmp_path):
+    options = {"bounds": [(-2, 2)] * 3, "rng": 0, "maxfev": 400}
+    whole, parts = allmodes.ModeFinder(**options), allmodes.ModeFinder(**options)
+    while not whole.stop():
+        x = whole.ask()
+        whole.tell(x, wells(x))
+    while not parts.stop():
+        parts.save(tmp_path / "half")
+        parts = allmodes.ModeFinder.load(tmp_path / "half")
+        x = parts.ask()
+        parts.tell(x, wells(x))
+    assert len(whole.result.symmetries) >= 1
+    assert [mode.x.tolist() for mode in parts.result.modes] == [mode.x.tolist() for mode in whole.result.modes]
+    assert np.array_equal(parts.result.symmetries, whole.result.symmetries)
