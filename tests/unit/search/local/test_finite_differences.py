@@ -173,6 +173,17 @@ def test_second_derivatives_along_axes_are_exact_for_quadratics(axes, size):
     np.testing.assert_array_equal(bends[0], np.diagonal(found[0]))
 
 
+@pytest.mark.parametrize("axes", [SKEWED, ROTATED])
+def test_second_derivatives_are_exact_wherever_along_the_axes_the_points_are(axes):
+    """Points that failed are replaced by others: each was moved by a share of its own."""
+    points = PLACES[:1]
+    moved = differences.hessian_points(points, np.full_like(points, 0.05), LOWER, UPPER, axes)
+    shares = np.array([0.9, 1.0, -0.6, 0.8, 1.0, 1.0, -0.6, 0.9, 1.0])
+    moved = points[:, None] + shares[:, None] * (moved - points[:, None])
+    found = differences.hessian(points, quadratic(points), moved, quadratic(moved), axes)
+    np.testing.assert_allclose(found[0], axes @ A @ axes.T, atol=1e-10)
+
+
 def test_axes_that_meet_a_bound_are_followed_as_far_as_there_is_room():
     """Two axes lead to the same corner: the steps turn back, and their pair with them; or they are shortened."""
     axes, point = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([[0.95, 0.95]])

@@ -134,13 +134,23 @@ def hessian(points: Array, values: Array, moved: Array, moved_values: Array, axe
     inv(axes)^T, which is axes^T M axes for orthonormal ones.
     """
     n, d = points.shape
-    a, _, rise, _ = _along_axes(points, values, moved, moved_values, axes)
-    M = np.empty((n, d, d))
-    M[:, range(d), range(d)] = curvatures(points, values, moved, moved_values, axes)
+    axes = basis(d) if axes is None else axes
+    given = points, values, moved, moved_values, axes
+    g, M = slopes(*given), np.empty((n, d, d))
+    M[:, range(d), range(d)] = h = curvatures(*given)
     i, j = np.triu_indices(d, 1)
-    both = moved_values[:, 2 * d :] - values[:, None]
-    M[:, i, j] = M[:, j, i] = (both - rise[:, i] - rise[:, j]) / (a[:, i] * a[:, j])
+    a, b = _steps_of_pairs(moved[:, 2 * d :] - points[:, None], axes[..., i, :], axes[..., j, :])
+    along = g[:, i] * a + 0.5 * h[:, i] * a**2 + g[:, j] * b + 0.5 * h[:, j] * b**2
+    M[:, i, j] = M[:, j, i] = (moved_values[:, 2 * d :] - values[:, None] - along) / (a * b)
     return M
+
+
+def _steps_of_pairs(steps: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """Steps (n, pairs, d) in units of the two axes (..., pairs, d) in whose plane they lie, (n, pairs) each."""
+    u, v = np.einsum("...d,...d->...", steps, first), np.einsum("...d,...d->...", steps, second)
+    p, q, r = (np.einsum("...d,...d->...", *two) for two in ((first, first), (first, second), (second, second)))
+    area = p * r - q**2
+    return (u * r - v * q) / area, (v * p - u * q) / area
 
 
 def curvatures(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
