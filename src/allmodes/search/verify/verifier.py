@@ -189,7 +189,8 @@ class Verifier:
         mode, apart = self._closest(candidate)
         if apart < context.tolerances.same:
             return Same(optimum, mode)
-        if mode not in case.tried and apart < (np.inf if candidate.source == "component" else context.tolerances.close):
+        reach = np.inf if candidate.source == "component" else context.tolerances.reach(candidate.hessian)
+        if mode not in case.tried and apart < reach:
             return Between(optimum, mode, context.archive.means[mode].copy())
         for rival in self.level_sets.rivals(context, candidate) if optimum.is_level else []:
             if rival not in case.tried:

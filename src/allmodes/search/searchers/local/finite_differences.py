@@ -18,8 +18,8 @@ from allmodes.search.tolerances import TINY
 Array = NDArray[np.float64]
 
 # Limits as shares of the box, for functions rounded as float64 are; longer for coarser ones.
-_GRADIENT_STEPS = np.array([1e-8, 1e-5])  # shorter ones drown in the rounding of places, longer ones see the bend
-_CURVATURE_STEPS = np.array([1e-5, 1e-2])  # the shorter, the less a bent valley is mistaken for a wide one
+_GRADIENT_STEPS = (1e-8, 1e-5)  # shorter ones drown in the rounding of places, longer ones see the bend
+_CURVATURE_STEPS = (1e-5, 1e-2)  # the shorter, the less a bent valley is mistaken for a wide one
 _LONGEST = 0.02  # of the box, however coarse: modes are that close to each other
 _CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
@@ -36,12 +36,25 @@ def basis(d: int) -> Array:
 def gradient_steps(context: Context, points: Array, values: Array, curvatures: Array | float) -> Array:
     """Signed steps (n, d) for gradients from values, inward at the bounds.
 
-    As long as makes rounding of values (n,) matter as much as curvatures (n, d), within limits.
+    As long as makes rounding of values (n,) matter as much as curvatures (n, d), within limits. Where these are not
+    known yet, values are taken to be at its level, and the function to change by its scale over the box.
     """
+    values = np.where(np.isfinite(values), values, context.level)
+    curvatures = np.where(np.asarray(curvatures) == 0.0, context.scale, curvatures)
     errors = context.tolerances.error_of(values)[:, None]
     steps = 2.0 * np.sqrt(errors / np.maximum(np.abs(curvatures), TINY))
-    limits = np.minimum(_GRADIENT_STEPS * np.sqrt(context.tolerances.coarseness), _LONGEST)
-    return inward(points, np.clip(steps, *limits), context.box.upper_unit)
+    steps = np.clip(steps, *_limits(context, _GRADIENT_STEPS, values, 0.5))
+    return inward(points, steps, context.box.upper_unit)
+
+
+def _limits(context: Context, steps: tuple[float, float], values: Array, power: float) -> tuple[float, Array]:
+    """Shortest and longest steps, the latter (n, 1) by values (n,): by a power of how coarse the function is there.
+
+    A function that is rounded more than float64 is may round places as well; a constant that is added does not.
+    """
+    tolerances = context.tolerances
+    shortest, longest = steps[0] * tolerances.coarseness() ** power, steps[1] * tolerances.coarseness(values) ** power
+    return min(shortest, _LONGEST), np.minimum(longest, _LONGEST)[:, None]
 
 
 def inward(points: Array, step: Array | float, upper: Array) -> Array:
@@ -80,9 +93,14 @@ def hessian_of_gradients(gradients: Array, lengths: Array, moved_gradients: Arra
 
 
 def curvature_steps(context: Context, values: Array, curvatures: Array) -> Array:
-    """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows."""
-    falls = _CLEAR * context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
-    limits = np.minimum(_CURVATURE_STEPS * context.tolerances.coarseness**0.25, _LONGEST)
+    """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows.
+
+    Where values are coarse, over a fall as many times smaller than the scale as it is larger than the rounding: longer
+    steps lead off the hill.
+    """
+    errors = context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
+    falls = np.minimum(_CLEAR * errors, np.sqrt(errors) * (np.sqrt(context.scale) or 1.0 / TINY))
+    limits = _limits(context, _CURVATURE_STEPS, values, 0.25)
     return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *limits)
 
 

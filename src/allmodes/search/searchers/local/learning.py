@@ -8,7 +8,7 @@ import numpy as np
 
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
-from allmodes.search.geometry import lengths
+from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local import finite_differences, models
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
@@ -65,7 +65,10 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
 
 
 def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
-    curvatures = np.einsum("nii->ni", table.hessian[rows])
+    """Signed steps (n, d); over a trust region the slope may change by all of itself, whatever a model guesses."""
+    steepest = np.abs(table.gradient[rows]).max(axis=1) / np.maximum(table.radius[rows], TINY)
+    guessed = np.where(table.is_measured[rows], 0.0, steepest)
+    curvatures = np.maximum(np.abs(np.einsum("nii->ni", table.hessian[rows])), guessed[:, None])
     return finite_differences.gradient_steps(context, table.point[rows], table.value[rows], curvatures)
 
 
@@ -100,7 +103,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     s, rise = trial - point, value - old  # -inf where it failed
     predicted, length = models.gain(g, H, s), lengths(s)
     slope = None if order == 0 else told.gradient[:, 0]
-    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), g, slope)
+    is_flatter = None if slope is None else _steepness(context, trial, slope) < _steepness(context, point, g)
+    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
     taken, refused = rows[is_better], rows[~is_better]
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, _longest(context, point))
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
@@ -128,14 +132,18 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     return rows
 
 
-def _is_better(rise: Array, predicted: Array, rounding: Array, g: Array, slope: Array | None) -> Mask:
+def _steepness(context: Context, points: Array, g: Array) -> Array:
+    """The largest slope (n,) in the coordinates that no bound holds."""
+    return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
+
+
+def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
     """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
     is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
     is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
     is_level = np.abs(rise) <= rounding
     if is_level.any():
-        is_flatter = predicted <= rounding if slope is None else np.abs(slope).max(axis=1) < np.abs(g).max(axis=1)
-        is_better |= is_level & is_flatter
+        is_better |= is_level & (predicted <= rounding if is_flatter is None else is_flatter)
     return np.asarray(is_better)
 
 
