@@ -239,8 +239,18 @@ class Verifier:
             else:
                 better = replace(self._record(optimum, point), found_at=record.found_at)
             archive.change(mode, point, candidate.value, better)
+        elif not is_rough and self._is_better(candidate, mode):
+            located = replace(record, gradient=candidate.gradient.copy(), hessian=candidate.hessian.copy())
+            archive.change(mode, self.context.box.project(candidate.point), candidate.value, located)
         self.context.archive.hit(mode)
         return [KnownMode(origin, mode)]
+
+    def _is_better(self, candidate: Candidate, mode: int) -> bool:
+        """Whether a mode is located better by a candidate that is the same: higher, and at the same bounds."""
+        archive, value = self.context.archive, float(self.context.archive.values[mode])
+        is_higher = candidate.value > value + float(self.context.tolerances.error_of(value))
+        held = is_held(self.context.box, candidate.point, candidate.gradient)
+        return is_higher and archive.records[mode].kind != "flat" and np.array_equal(held, archive.records[mode].active)
 
     def _add(self, origin: Origin, optimum: Optimum) -> NewMode:
         candidate = optimum.candidate

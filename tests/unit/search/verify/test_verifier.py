@@ -56,6 +56,17 @@ def test_the_same_place_is_a_known_mode_and_costs_nothing():
     assert verifier.context.archive.hits.tolist() == [2]
 
 
+def test_a_mode_is_where_the_best_of_its_searches_arrived():
+    verifier = Verifier(make_context(2, order=2))
+    for place in (0.5 + 6e-4, 0.5, 0.5 + 3e-4):
+        claimed = candidate_at(bowl, [place, 0.5], gradient=np.zeros(2))
+        verify(verifier, bowl, claimed)
+    archive = verifier.context.archive
+    assert archive.means.tolist() == [[0.5, 0.5]]
+    assert archive.values.tolist() == [0.0]
+    assert archive.hits.tolist() == [3]
+
+
 def test_close_optima_are_two_if_the_function_falls_between_them():
     verifier = Verifier(make_context(2, order=2))
     for place in (0.495, 0.503):

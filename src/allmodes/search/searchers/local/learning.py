@@ -26,6 +26,7 @@ class TrustRegionTable(Table):
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
+        slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
@@ -38,6 +39,8 @@ class TrustRegionTable(Table):
     shrinkage: Array = column()
     last_step: Array = column()
     promised: Array = column()
+    slope_steps: Array = column(1)
+    bias: Array = column(1)
     along: Array = column(1)
     iterations: Counts = column(dtype=np.int64)
     refusals: Counts = column(dtype=np.int64)
@@ -87,6 +90,8 @@ def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tu
 def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     slope = finite_differences.first_gradient(points, told)
     table.value[rows], table.gradient[rows] = told.value[:, 0], slope
+    if context.order == 0:
+        table.slope_steps[rows] = points[:, 1:].diagonal(0, 1, 2) - points[:, 0]
     if context.order == 2:
         table.hessian[rows] = told.hessian[:, 0]
         table.is_measured[rows] = True
@@ -165,7 +170,9 @@ def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longes
 def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     point, H, measured = table.point[rows], table.hessian[rows], table.is_measured[rows]
     slope = finite_differences.gradient(point, table.value[rows], points, told.value)
-    slope -= 0.5 * (points.diagonal(0, 1, 2) - point) * np.einsum("nii->ni", H)  # what forward differences are off
+    table.slope_steps[rows] = steps = points.diagonal(0, 1, 2) - point
+    table.bias[rows] = bias = 0.5 * steps * np.einsum("nii->ni", H)  # what forward differences are off
+    slope -= bias
     s, change = point - table.came_from[rows], slope - table.old_gradient[rows]
     miss = _miss(H, s, change)
     is_guess = ~measured | (miss > TUNING.agreement)  # a measured model that misses the change is out of date
@@ -187,13 +194,18 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     point, value, g = table.point[rows], table.value[rows], table.gradient[rows]
     axes, _ = _curvature_axes(context, table, rows)
     if context.order == 0:
-        slope = np.einsum("nid,nd->ni", axes, g)
-        bias = 0.5 * _slope_steps(context, table, rows) * np.einsum("nii->ni", table.hessian[rows])
-        errors = np.einsum("nid,nd->ni", np.abs(axes), np.abs(bias))
+        slope, steps = np.einsum("nid,nd->ni", axes, g), table.slope_steps[rows]
+        errors = np.einsum("nid,nd->ni", np.abs(axes), np.abs(0.5 * steps * np.einsum("nii->ni", table.hessian[rows])))
         slack = 100.0 * context.tolerances.rounding()
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
+        # in a narrow valley the slope along it drowns in what the curvature across makes of forward differences
+        bias = 0.5 * steps * np.einsum("nii->ni", H)
+        is_seen = np.abs(bias * steps) > context.tolerances.error_of(value)[:, None]  # rounding of the slope is less
+        bias = np.where(is_seen & np.isfinite(bias), bias, table.bias[rows])
+        slope += np.einsum("nid,nd->ni", axes, table.bias[rows] - bias)
+        table.bias[rows] = bias
         central = finite_differences.slopes(point, value, points, told.value, axes)
         length = np.abs(points[:, : table.d] - point[:, None]).max(axis=2)  # over long steps slopes change
         measured = np.einsum("nid,ni->nd", axes, np.where(length <= TUNING.central, central, slope))
