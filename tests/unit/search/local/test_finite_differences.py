@@ -1,12 +1,17 @@
 """Derivatives from differences: exact for quadratics, inside the box, and wary of kinks."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive
+from allmodes.search.candidate import Origin
 from allmodes.search.context import Context
 from allmodes.search.searchers.local import finite_differences as differences
+from allmodes.search.searchers.local.learning import TrustRegionTable, points_of
+from allmodes.search.searchers.local.table import Phase
 
 RNG = np.random.default_rng(0)
 D = 3
@@ -271,3 +276,21 @@ def test_steps_are_longer_for_coarse_functions_and_never_as_long_as_modes_are_ap
     assert (np.diff(lengths, axis=0) >= 0.0).all()
     assert lengths[0][0] < 1e-7 < 1e-4 < lengths[1][0]
     assert np.max(lengths) <= 0.02
+
+
+def test_with_gradients_no_point_is_made_for_pairs_of_axes():
+    """In 200 dimensions those would take 32 megabytes for each search, to be thrown away."""
+    along = differences.axis_points(PLACES, np.full_like(PLACES, 0.01), LOWER, UPPER)
+    np.testing.assert_array_equal(
+        along, differences.hessian_points(PLACES, np.full_like(PLACES, 0.01), LOWER, UPPER)[:, : 2 * D]
+    )
+    d = 200
+    context = Context(box := Box.make([(0, 1)] * d), Archive(box), np.random.default_rng(0), order=1)
+    table = TrustRegionTable(d)
+    rows = table.open(np.full((1, d), 0.5), [Origin("local", "space-filling", 0)], [0])
+    tracemalloc.start()
+    points = points_of(context, table, Phase.CURVE, rows)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert points.shape == (1, d, d)
+    assert most < 50 * points.nbytes

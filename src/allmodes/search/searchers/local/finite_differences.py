@@ -112,12 +112,11 @@ def turned(M: Array, axes: Array) -> Array:
 # ---- second derivatives from values
 
 
-def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
-    """Points (n, 2 d + d (d - 1) / 2, d) for all second derivatives along the axes: d, d, and one for each pair.
+def axis_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
+    """Points (n, 2 d, d): d, one along each axis, and d more.
 
     Away from the bounds the two points along an axis lie on both sides; next to a bound both lie inward, one and two
-    steps away. No first step is longer than half the room there is, so that the pairs (0, 1), (0, 2), ..., each moved
-    by the first steps of both axes, are inside as well. Where an axis has no room at all `hessian` says NaN.
+    steps away. Where an axis has no room at all `hessian` says NaN.
 
     Args:
         points: (n, d), inside the bounds.
@@ -126,17 +125,28 @@ def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes
         axes: (d, d) or (n, d, d), a direction in each row, of any length and at any angle to the others; coordinates
             without.
     """
-    d = points.shape[1]
-    axes = basis(d) if axes is None else axes
+    axes = basis(points.shape[1]) if axes is None else axes
     forward, backward = _room(points, axes, lower, upper), _room(points, -axes, lower, upper)
     is_forward = (2.0 * steps <= forward) | (forward >= backward)
     length = np.minimum(steps, 0.5 * np.where(is_forward, forward, backward))
     first = np.where(is_forward, length, -length)
     second = np.where(length <= np.minimum(forward, backward), -first, 2.0 * first)
-    i, j = np.triu_indices(d, 1)
-    moves = first[:, :, None] * axes
-    moves = np.concatenate([moves, second[:, :, None] * axes, moves[:, i] + moves[:, j]], axis=1)
+    moves = np.concatenate([first[:, :, None] * axes, second[:, :, None] * axes], axis=1)
     return np.minimum(np.maximum(points[:, None, :] + moves, lower), upper)
+
+
+def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
+    """Points (n, 2 d + d (d - 1) / 2, d) for all second derivatives along the axes: `axis_points`, one for each pair.
+
+    No first step is longer than half the room there is, so that the pairs (0, 1), (0, 2), ..., each moved by the first
+    steps of both axes, are inside as well.
+    """
+    d = points.shape[1]
+    along = axis_points(points, steps, lower, upper, axes)
+    moves = along[:, :d] - points[:, None, :]
+    i, j = np.triu_indices(d, 1)
+    pairs = np.minimum(np.maximum(points[:, None, :] + moves[:, i] + moves[:, j], lower), upper)
+    return np.concatenate([along, pairs], axis=1)
 
 
 def _room(points: Array, axes: Array, lower: Array, upper: Array) -> Array:
@@ -172,7 +182,7 @@ def _steps_of_pairs(steps: Array, first: Array, second: Array) -> tuple[Array, A
 
 
 def curvatures(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
-    """Second derivatives (n, d) along each axis, from the first 2 d points of `hessian_points`: the diagonal of M."""
+    """Second derivatives (n, d) along each axis, at `axis_points`: the diagonal of M."""
     a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
     return 2.0 * (rise_a / a - rise_b / b) / (a - b)
 

@@ -63,8 +63,10 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
         case Phase.SLOPE:
             return finite_differences.gradient_points(point, _slope_steps(context, table, rows))
     axes, steps = _curvature_axes(context, table, rows)
-    points = finite_differences.hessian_points(point, steps, box.lower_unit, box.upper_unit, axes)
-    return points if context.order == 0 else points[:, : table.d]
+    given = point, steps, box.lower_unit, box.upper_unit, axes
+    if context.order == 0:
+        return finite_differences.hessian_points(*given)
+    return finite_differences.axis_points(*given)[:, : table.d]
 
 
 def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
