@@ -404,7 +404,7 @@ def test_the_header_is_readable_without_allmodes(path):
     assert {name: header[name] for name in HEADER} == {
         "format": "allmodes state",
         "format_version": 1,
-        "state_version": 3,
+        "state_version": 4,
         "kind": "test",
         "note": "by hand",
         "numpy": np.__version__,
