@@ -64,7 +64,6 @@ class Archive:
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
         hits: searches that ended in each mode, (J,).
-        space_filling_hits: those of them that began at space-filling starts, (J,); see `fresh.py` for coverage.
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """
@@ -74,7 +73,6 @@ class Archive:
     values: Array = field(init=False)
     records: list[Frozen] = field(default_factory=list)
     hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    space_filling_hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     has_boundary: bool = False
     tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
     median_gap: float | None = field(default=None, init=False, metadata={"stored": False})
@@ -102,7 +100,6 @@ class Archive:
         """Freeze a mode; its number is returned."""
         self.components = map_leaves(_one_more, self.components)
         self.values, self.hits = _one_more(self.values), _one_more(self.hits)
-        self.space_filling_hits = _one_more(self.space_filling_hits)
         self.records.append(record)
         self.change(len(self) - 1, point, value, record)
         return len(self) - 1
@@ -125,14 +122,12 @@ class Archive:
         """Forget the modes that are not chosen."""
         self.components = map_leaves(lambda part: part[chosen], self.components)
         self.values, self.hits = self.values[chosen], self.hits[chosen]
-        self.space_filling_hits = self.space_filling_hits[chosen]
         self.records = [self.records[j] for j in np.flatnonzero(chosen)]
         self.tree = self.median_gap = None
 
-    def hit(self, mode: int, is_space_filling: bool = False, times: int = 1) -> None:
+    def hit(self, mode: int, times: int = 1) -> None:
         """A search ended in this mode."""
         self.hits[mode] += times
-        self.space_filling_hits[mode] += times * is_space_filling
 
     # ---- reading
 

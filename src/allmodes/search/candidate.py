@@ -54,11 +54,6 @@ class Origin(NamedTuple):
     restarts: int = 0
     recognised: int = -1
 
-    @property
-    def is_space_filling(self) -> bool:
-        """Whether it began where nothing was known."""
-        return self.start in (SPACE_FILLING, SCREENED)
-
 
 @stored
 @dataclass(frozen=True)

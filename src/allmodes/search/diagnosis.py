@@ -27,10 +27,16 @@ _ALIKE = 4.0  # ratio of estimates of one noise level from differences of three 
 _DEVIATIONS = 4.0  # standard deviations of the rounding that a value may be off by
 _FINE = 1e-11  # of a value: less harms nobody, and may come from a place where the value is nearly 0
 _COARSEST = 1e-5  # of a value: a coarser function is rough, and its values tell no place
+_HIDDEN = 10.0  # xtol: positions that are known no better are worth a word
 _RANDOM = 1e-10  # of a value: two values at one point that differ by less are summed in another order
 _INSIDE = 0.2, 0.8  # of the box: where to look, away from bounds
 _REACH = 3e-4  # of the box, between points whose derivatives are compared: far for float32, and near for ripples
 _WRONG = 0.1  # of a rise: more than differences are off by
+_ADVICE = {
+    "jac": "Check its scale and the order of its coordinates, or",
+    "hess": "Check its scale. An approximation, such as Gauss and Newton's J^T J of a fit, will not do: by it saddles "
+    "are minima. With jac alone the curvature is measured where searches arrive, so",
+}
 _ROUNDED = 20.0  # roundings of a value, in a difference of two and in what derivatives say of it
 
 
@@ -92,6 +98,12 @@ class Diagnosis:
             return f"the function is noisy: two values at one point are {self.twice[0]:.10g} and {self.twice[1]:.10g}"
         if self.context.rounding:
             return f"the function is coarse: its values are off by about {self.context.rounding:.0e} of themselves"
+        located = self.context.tolerances.located
+        if self.context.order == 0 and located > _HIDDEN * self.context.xtol:
+            return (
+                f"a constant of about {abs(self.context.best_value):.0e} hides the function: positions are known to "
+                f"about {located:.0e} of the bounds; subtract it, or pass jac"
+            )
         return ""
 
 
@@ -154,8 +166,10 @@ def _check(name: str, of: str, points: Array, values: Array, slopes: Array, erro
         return
     length = float(np.linalg.norm(points[0, 1] - points[0, 0])) ** (1 if name == "jac" else 2)
     where = np.array2string(points[0, 0], precision=6, separator=", ", threshold=10)
+    has_wrong_sign = (np.abs(rise + mean) <= allowed).all()
+    advice = "It has the wrong sign: return the negative, or" if has_wrong_sign else _ADVICE[name]
     raise ValueError(
         f"{name} disagrees with {of} at x = {where}: along a random direction {name} says {mean[0] / length:.4g} and "
-        f"differences of {of} say {rise[0] / length:.4g}. Check its sign and scale, or leave {name} out; "
+        f"differences of {of} say {rise[0] / length:.4g}. {advice} leave {name} out; "
         'options={"check": False} leaves this test out.'
     )

@@ -46,10 +46,6 @@ class Strategy(ABC):
         """Whether it can be asked for another round while some are in flight."""
         return False
 
-    def withdraw(self, ticket: int) -> None:
-        """A round will not be told: the budget ends in the middle of it."""
-        return
-
     def take_budget(self, other: Strategy) -> None:
         """Take over from a search that has not begun what follows from its budget: this one is resumed with that."""
         return
@@ -133,9 +129,14 @@ class Block(NamedTuple):
         kind: what the machine calls the question.
         rows: (n,), the local searches or verifications that ask.
         points: (n, points each, d).
+        centres: (n, d), beside which the points lie and may be moved a little where the function fails; None where it
+            has to be these points.
+        has_sides: whether a point on the other side of its centre will do as well.
     """
 
     machine: str
     kind: str
     rows: NDArray[np.intp]
     points: Array
+    centres: Array | None = None
+    has_sides: bool = False

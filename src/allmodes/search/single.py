@@ -30,7 +30,7 @@ class Single(Strategy):
             nothing = np.zeros(0)
             found = Frozen(nothing, np.zeros((0, 0)), np.zeros(0, bool), "boundary", "derivatives", self.context.nfev)
             self.context.archive.add(nothing, float(evaluation.value[0]), found)
-            self.context.archive.hit(0, is_space_filling=True)
+            self.context.archive.hit(0)
 
     @property
     def ending(self) -> str:

@@ -7,7 +7,7 @@ scale: what lies closer together than that cannot be told apart by a glance at t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,11 @@ EPSILON = 2.2e-16  # relative rounding of a float64
 TINY = 1e-300  # added to what is divided by
 _SAME = 10.0  # xtol: the errors of two positions, with a margin
 _CLOSE = 10.0  # sqrt(xtol): modes farther apart than this are never compared point by point
+_LOCATED = 2.0  # times: two positions, each off by as much
+_FARTHEST = 0.1  # of the box: modes farther apart are not compared where values are coarse
 _TIE = 1e-7  # of the scale: values that users call equal; xtol^2 of curvature is far less
 _RELATIVE_TIE = 1e-12  # of the value: what a sum of a few thousand rounded terms loses
+_LARGEST_TIE = 1e-3  # of the scale
 _ROUNDING = (1e-11, 1e-15, 1e-14)  # of the local relief, of the scale, of the value: differences that mean nothing
 _ERROR = 4.0  # roundings of the last digit in a value: a few terms of its size are added up
 _NOISE = 3.0  # standard deviations of a difference that may be luck, also where the best of many is compared
@@ -50,6 +53,22 @@ class Tolerances(NamedTuple):
         """Closer than this two optima are told apart by values between them."""
         return _CLOSE * self.near
 
+    @property
+    def located(self) -> float:
+        """How well rounding of values lets positions be known, where the function is curved by its scale."""
+        context = self.context
+        error = float(self.error_of(context.best_value))
+        return float(np.sqrt(error / context.scale)) if context.scale > 0.0 else 0.0
+
+    def reach(self, hessian: Array) -> float:
+        """Closer than this an optimum with such a curvature is told apart from others by values between them.
+
+        Where values are coarse it is located no better than where it falls by their rounding.
+        """
+        weakest = float(np.abs(np.linalg.eigvalsh(hessian)).min(initial=np.inf))
+        fall = self.rounding(weakest)
+        return max(self.close, min(_LOCATED * float(np.sqrt(2.0 * fall / max(weakest, TINY))), _FARTHEST))
+
     # ---- values
 
     @property
@@ -67,11 +86,16 @@ class Tolerances(NamedTuple):
             if not self.is_plateau(best):
                 curvature = float(np.abs(archive.records[best].hessian).max(initial=0.0))
                 scale = min(scale, curvature) if curvature > 0.0 else scale
-        return _TIE * scale + self._relative_tie * size + _NOISE * context.noise
+        return _TIE * scale + self._relative_tie(size) + _NOISE * context.noise
 
-    @property
-    def _relative_tie(self) -> float:
-        return max(_RELATIVE_TIE, _NOISE * self.context.rounding)
+    def _relative_tie(self, size: float) -> float:
+        """What values of this size may lose by adding up many terms: no more than a share of the scale, if rounding is.
+
+        A constant that is added to a function does not make its optima equally good.
+        """
+        context = self.context
+        summed = min(_RELATIVE_TIE * size, _LARGEST_TIE * context.scale)
+        return max(summed, _NOISE * context.rounding * size, float(self.error_of(size)))
 
     @property
     def equal(self) -> float:
@@ -88,7 +112,7 @@ class Tolerances(NamedTuple):
         apart = np.delete(context.box.difference(archive.means, archive.means[best]), best, axis=0)
         fall = float(np.abs(np.einsum("jd,de,je->j", apart, H, apart)).min(initial=np.inf))
         error = 0.5 * context.xtol**2 * float(np.abs(H).max(initial=0.0))
-        return float(np.fmin(self.tie, _TIE * fall + error + self._relative_tie * abs(archive.best)))
+        return float(np.fmin(self.tie, _TIE * fall + error + self._relative_tie(abs(archive.best))))
 
     def error_of(self, value: Array | float) -> Array:
         """How far values (...) that are this large may be off by rounding; 0 where the function failed."""
@@ -99,10 +123,13 @@ class Tolerances(NamedTuple):
         """How far a value may be off by rounding, as a share of it."""
         return max(_ERROR * EPSILON, self.context.rounding)
 
-    @property
-    def coarseness(self) -> float:
-        """How much larger rounding is than that of float64: 1 for most functions."""
-        return self.rounded / (_ERROR * EPSILON)
+    def coarseness(self, value: Array | float = 0.0) -> Any:
+        """How much larger the rounding of values (...) is, beside the scale, than that of float64; mostly 1.
+
+        A constant that is added to a function makes it coarse.
+        """
+        size, scale = np.where(np.isfinite(value), np.abs(value), 0.0), self.context.scale
+        return self.rounded / (_ERROR * EPSILON) * np.maximum(size / (scale or np.inf), 1.0)
 
     def rounding(self, curvature: float = np.inf) -> float:
         """Differences of values that mean nothing, where the function is curved like this."""

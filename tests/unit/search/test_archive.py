@@ -68,28 +68,27 @@ def test_a_frozen_mode_is_laplaces_approximation():
     C, A = archive.components.factors
     np.testing.assert_allclose(C[0] @ C[0].T, -H)
     np.testing.assert_allclose(A[0] @ A[0].T, np.linalg.inv(-H))
-    assert archive.hits.tolist() == archive.space_filling_hits.tolist() == [0]
+    assert archive.hits.tolist() == [0]
 
 
-def test_hits_from_space_filling_starts_are_counted_apart():
+def test_hits_are_counted_by_mode():
     archive = filled(modes=3)
-    archive.hit(1, True)
-    archive.hit(1, False)
-    archive.hit(2, False)
-    assert archive.hits.tolist() == [0, 2, 1]
-    assert archive.space_filling_hits.tolist() == [0, 1, 0]
+    archive.hit(1)
+    archive.hit(1)
+    archive.hit(2, times=3)
+    assert archive.hits.tolist() == [0, 2, 3]
 
 
 def test_keeping_some_modes_keeps_everything_about_them():
     archive, chosen = filled(modes=4), np.array([True, False, False, True])
-    archive.hit(3, True)
+    archive.hit(3)
     before = (archive.means[chosen].copy(), archive.components.factors.C[chosen].copy(), archive.records[3])
     archive.keep(chosen)
     np.testing.assert_array_equal(archive.means, before[0])
     np.testing.assert_array_equal(archive.components.factors.C, before[1])
     assert archive.records[1] is before[2]
     assert archive.values.tolist() == [0.0, 3.0]
-    assert (archive.hits[1], archive.space_filling_hits[1]) == (1, 1)
+    assert archive.hits.tolist() == [0, 1]
 
 
 def test_what_is_known_of_a_mode_can_change():

@@ -6,18 +6,13 @@ import numpy as np
 import pytest
 
 from allmodes.search import candidate as module
-from allmodes.search.candidate import LOCAL, POLISH, SCREENED, SPACE_FILLING, Candidate, Origin
+from allmodes.search.candidate import LOCAL, POLISH, Candidate, Origin
 from allmodes.storage import pack, unpack
 
 
 def test_names_of_starts_and_members_are_all_different():
     names = [value for key, value in vars(module).items() if key.isupper() and isinstance(value, str)]
     assert len(names) == len(set(names)) >= 10
-
-
-@pytest.mark.parametrize("start", [getattr(module, name) for name in vars(module) if name.isupper()])
-def test_space_filling_starts_are_those_where_nothing_was_known(start):
-    assert Origin(LOCAL, start, 0).is_space_filling is (start in (SPACE_FILLING, SCREENED))
 
 
 def test_a_candidate_is_stored_whole():

@@ -105,6 +105,50 @@ def test_a_function_in_float64_is_searched_as_without_a_look(fun, order):
     assert "coarse" not in looked.message
 
 
+# ---- constants that are added
+
+
+@pytest.mark.parametrize("constant", [1e9, 1e12])
+def test_with_gradients_a_constant_changes_nothing(constant):
+    plain = find_minima(himmelblau, BOX, jac=slope, rng=1)
+    result = find_minima(lambda x: himmelblau(x) + constant, BOX, jac=slope, rng=1)
+    assert [mode.kind for mode in result.modes] == 4 * ["minimum"]
+    exact = np.array([mode.x for mode in plain.modes])
+    assert max(np.abs(exact - mode.x).max(axis=1).min() for mode in result.modes) < 1e-6
+    assert "hides" not in result.message
+
+
+def waves(x):
+    """Minima inside and at the bounds."""
+    return float(np.cos(13.0 * x + [0.0, 1.0]).sum() - x[0])
+
+
+def slope_of_waves(x):
+    return -13.0 * np.sin(13.0 * x + [0.0, 1.0]) - [1.0, 0.0]
+
+
+def test_with_gradients_a_constant_hides_no_minimum_at_a_bound():
+    """Where the rise is lost in rounding a step counts by the slope that is left, without that against the bound."""
+    box = [(0.0, 1.0)] * 2
+    counts = []
+    for constant in (0.0, 1e12):
+        result = find_minima(lambda x, c=constant: waves(x) + c, box, jac=slope_of_waves, maxfev=2000, rng=0)
+        counts.append([mode.kind for mode in result.modes].count("boundary"))
+    assert counts[0] == counts[1] > 2
+
+
+@pytest.mark.parametrize(("constant", "accuracy"), [(1e9, 1e-3), (1e12, 0.02)])
+def test_by_values_a_constant_costs_digits_and_no_modes(constant, accuracy):
+    box = [(0.02, 0.98)] * 2
+    exact = np.array([mode.x for mode in find_minima(waves, box, jac=slope_of_waves, maxfev=2000, rng=0).modes])
+    result = find_minima(lambda x: waves(x) + constant, box, maxfev=5000, rng=0)
+    found = np.array([mode.x for mode in result.modes])
+    apart = np.abs(found[:, None] - exact).max(axis=2)
+    assert len(found) == len(exact)
+    assert apart.min(axis=0).max() < accuracy
+    assert f"A constant of about {constant:.0e} hides the function" in result.message
+
+
 # ---- random functions
 
 
@@ -156,6 +200,7 @@ WRONG = {
     "scale": (lambda x: 2.0 * slope(x), bend, "jac disagrees with fun"),
     "order": (lambda x: slope(x)[::-1], bend, "jac disagrees with fun"),
     "sign of hess": (slope, lambda x: -bend(x), "hess disagrees with jac"),
+    "only sign": (slope, lambda x: -bend(x), "It has the wrong sign: return the negative, or leave hess out"),
     "scale of hess": (slope, lambda x: 0.5 * bend(x), "hess disagrees with jac"),
 }
 
@@ -169,6 +214,26 @@ def test_wrong_derivatives_are_refused(name):
         find_maxima(himmelblau, BOX, jac=jac, hess=hess, rng=0)
     result = find_minima(himmelblau, BOX, jac=jac, hess=hess, rng=0, maxfev=50, options={"check": False})
     assert result.nfev == 50
+
+
+def test_a_hessian_by_gauss_and_newton_is_refused_with_advice_that_works():
+    t = np.linspace(0.0, 4.0, 20)
+
+    def residuals(x):
+        return np.sin(x[0] * t) + x[1] * t - 3.0
+
+    def jacobian(x):
+        return np.stack([t * np.cos(x[0] * t), t], axis=1)
+
+    def fun(x):
+        return 0.5 * float(residuals(x) @ residuals(x))
+
+    def jac(x):
+        return jacobian(x).T @ residuals(x)
+
+    with pytest.raises(ValueError, match=r"J\^T J of a fit, will not do.*leave hess out"):
+        find_minima(fun, [(-3.0, 3.0)] * 2, jac=jac, hess=lambda x: jacobian(x).T @ jacobian(x), rng=0)
+    assert "minimum" in {mode.kind for mode in find_minima(fun, [(-3.0, 3.0)] * 2, jac=jac, rng=0).modes}
 
 
 def test_wrong_derivatives_are_refused_again_when_the_search_is_resumed(tmp_path):

@@ -44,7 +44,6 @@ def make_context(**settings):
 
 def test_what_a_search_may_leave_out():
     search = Least()
-    search.withdraw(3)
     search.add_points(np.zeros((1, 1)), np.zeros(1))
     assert (search.is_ready, search.fresh.ended, search.temperature, search.account) == (False, 0, None, "")
     assert search.ask().needs == VALUE

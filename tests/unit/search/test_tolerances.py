@@ -116,12 +116,35 @@ def test_noisy_modes_may_fall_short_by_three_standard_errors_of_the_difference()
 def test_what_is_learnt_of_rounding_is_allowed_for(order, xtol):
     fine, coarse = make(modes=[-100.0], order=order), make(modes=[-100.0], order=order)
     coarse.context.learn_rounding(1e-6)
-    assert fine.coarseness == 1.0
+    assert fine.coarseness() == 1.0
     assert fine.error_of(100.0) < 1e-12
     assert coarse.error_of(np.array([100.0, 0.0, -np.inf])).tolist() == pytest.approx([1e-4, 0.0, 0.0])
     assert coarse.rounding() > 1e4 * fine.rounding()
     assert coarse.tie > fine.tie + 1e-4
     assert coarse.context.xtol == pytest.approx(xtol)
+
+
+def test_a_constant_that_is_added_makes_a_function_coarse():
+    tolerances = make(scale=10.0)
+    assert tolerances.coarseness(np.array([3.0, -1e9, -np.inf])).tolist() == pytest.approx([1.0, 1e8, 1.0])
+    assert make(scale=0.0).coarseness(1e9) == 1.0
+    assert tolerances.located == 0.0  # nothing was evaluated
+    tolerances.context.observe(np.zeros((1, 2)), np.array([-1e9]), 1)
+    assert tolerances.located == pytest.approx(np.sqrt(8.8e-16 * 1e8), rel=0.01)
+
+
+def test_a_constant_that_is_added_does_not_make_modes_equally_good():
+    tolerances = make(scale=1.0, modes=[-1e12, -1e12 - 0.5])
+    assert 8e-4 < tolerances.tie < 3e-3
+    assert tolerances.context.is_best.tolist() == [True, False]
+
+
+def test_an_optimum_is_compared_with_modes_as_far_away_as_it_may_be_off():
+    tolerances, bowl = make(scale=1.0), -100.0 * np.eye(2)
+    assert tolerances.reach(bowl) == tolerances.close
+    tolerances.context.observe(np.zeros((1, 2)), np.array([-1e12]), 1)
+    assert tolerances.close < tolerances.reach(bowl) < tolerances.reach(0.25 * bowl) < 0.1
+    assert tolerances.reach(0.0 * bowl) == 0.1
 
 
 def test_rounding_finer_than_float64_changes_nothing():

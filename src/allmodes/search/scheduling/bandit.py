@@ -14,15 +14,13 @@ from allmodes.storage import stored
 class Bandit:
     """Arms that cost evaluations and bring new modes; each is tried as often as it may be the best (Thompson sampling).
 
-    The rate of an arm is taken to be Gamma distributed: one success in `first_cost` evaluations is credited in advance,
-    or the share of one that `credits` says of arms that promise less before anything is known.
+    The rate of an arm is taken to be Gamma distributed: one success in `first_cost` evaluations is credited in advance.
 
     Attributes:
         found, spent: successes and evaluations, by arm.
     """
 
     first_cost: float
-    credits: dict[str, float] = field(default_factory=dict)
     found: dict[str, int] = field(default_factory=dict)
     spent: dict[str, int] = field(default_factory=dict)
 
@@ -51,6 +49,6 @@ class Bandit:
         best = (rng.standard_gamma(successes, (n, len(arms))) / costs).argmax(axis=1)
         return [arms[i] for i in best.tolist()]
 
-    def _record(self, arm: str) -> tuple[float, float]:
+    def _record(self, arm: str) -> tuple[int, float]:
         """Successes and cost of an arm, with what is credited."""
-        return self.credits.get(arm, 1.0) + self.found.get(arm, 0), self.first_cost + self.spent.get(arm, 0)
+        return 1 + self.found.get(arm, 0), self.first_cost + self.spent.get(arm, 0)

@@ -14,6 +14,7 @@ from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, SYMM
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
+from allmodes.search.mending import Mending
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Block, Request, Searcher, Strategy
@@ -63,6 +64,7 @@ class Scheduler(Strategy):
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
         is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
+        mending: asks again for points that failed.
         flights: rounds that are not told, by ticket; `asked`, how many there were.
         turn: whose it is next; empty until that is decided.
     """
@@ -76,9 +78,13 @@ class Scheduler(Strategy):
     members: dict[str, Searcher] = field(default_factory=dict)
     is_exhaustive: bool = False
     overlap: str = "none"
+    mending: Mending = field(init=False)
     flights: dict[str, Flight] = field(default_factory=dict)
     asked: int = 0
     turn: str = ""
+
+    def __post_init__(self) -> None:
+        self.mending = Mending(self.context.box)
 
     def _next_turn(self) -> str:
         """Whose turn it is; decided once, until that member is asked."""
@@ -123,7 +129,7 @@ class Scheduler(Strategy):
             if self.multistart.needs_screening and not self._is_screening and not self._enough:
                 self.turn, points = "", self.multistart.screening()
                 return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), points[None])]), VALUE)
-        blocks = self.local.ask(-(-len(self.local) // self._lanes)) + self.verifier.ask()
+        blocks = self.local.ask(-(-len(self.local) // self._lanes)) + self.verifier.ask() + self.mending.ask()
         if turn == LOCAL or (blocks and self.context.order and not self.members[turn].wants_derivatives):
             self.turn = "" if turn == LOCAL else turn
             if not blocks and not self.flights and self._enough and self._next_turn() != LOCAL:
@@ -149,24 +155,18 @@ class Scheduler(Strategy):
         self.flights[str(self.asked)] = flight
         return Request(whole, needs, self.asked)
 
-    def withdraw(self, ticket: int) -> None:
-        flight = self.flights.pop(str(ticket), Flight([]))
-        for block in flight.blocks:
-            if block.machine == VERIFIER:
-                self.verifier.withdraw(block)
-            elif block.machine != _SCREENING:
-                self.local.withdraw([block])
-
     # ---- telling
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         flight = self.flights.pop(str(ticket))
         first, local_blocks, local_told = 0, [], []
         events: list[Event] = []
+        ready: list[tuple[Block, Evaluation]] = []
         for block in flight.blocks:
             n, each, _ = block.points.shape
-            told = _part(evaluation, first, n, each)
+            ready += self.mending.told(block, _part(evaluation, first, n, each))
             first += n * each
+        for block, told in ready:
             if block.machine == _SCREENING:
                 self._tell_screening(block.points[0], told.value[0])
             elif block.machine == VERIFIER:

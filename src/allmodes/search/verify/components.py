@@ -11,7 +11,7 @@ from allmodes.objective.bounds import Box
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
-from allmodes.search.searchers.local.finite_differences import curvatures, hessian_points
+from allmodes.search.searchers.local.finite_differences import axis_points, curvatures
 from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -42,8 +42,8 @@ class AroundComponent(ByValues):
         assert self.candidate.factor is not None
         box, best, d = context.box, self.candidate.point, context.box.d
         steps = np.full((1, d), TUNING.component_step)
-        beside = hessian_points(best[None], steps, box.lower_unit, box.upper_unit, self.candidate.factor.T)
-        return np.concatenate([self._on_bounds(context)[0][None], beside[0, : 2 * d]])
+        beside = axis_points(best[None], steps, box.lower_unit, box.upper_unit, self.candidate.factor.T)
+        return np.concatenate([self._on_bounds(context)[0][None], beside[0]])
 
     def answer(self, context: Context, points: Array, values: Array) -> Step:
         candidate, d = self.candidate, context.box.d

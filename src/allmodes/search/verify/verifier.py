@@ -96,7 +96,7 @@ class Verifier:
     def judge(self, event: SearchEvent) -> list[Event]:
         """A search ended: begin to verify where it arrived, or go on with the question that it answers."""
         if isinstance(event, Recognised) and event.origin.question < 0:
-            self._hit(event.origin, event.mode)
+            self.context.archive.hit(event.mode)
             return [event]
         origin = event.candidate.origin if isinstance(event, Arrived) else event.origin
         case = self.cases.get(str(origin.question))
@@ -142,8 +142,9 @@ class Verifier:
         for number, case in self.cases.items():
             if isinstance(case.question, ByValues) and not case.is_asked:
                 case.is_asked = True
-                points = case.question.points(self.context)
-                blocks.append(Block(MACHINE, type(case.question).__name__, np.array([int(number)]), points[None]))
+                points, centre = case.question.points(self.context), case.candidate.point
+                name = type(case.question).__name__
+                blocks.append(Block(MACHINE, name, np.array([int(number)]), points[None], centre[None]))
         return blocks
 
     def tell(self, block: Block, values: Array) -> list[Event]:
@@ -153,10 +154,6 @@ class Verifier:
         assert isinstance(case.question, ByValues)
         case.origin = case.origin._replace(cost=case.origin.cost + values.size)
         return self._go_on(number, case.question.answer(self.context, block.points[0], values[0]))
-
-    def withdraw(self, block: Block) -> None:
-        """A block will not be told."""
-        self.cases[str(int(block.rows[0]))].is_asked = False
 
     # ---- from one question to the next
 
@@ -192,7 +189,8 @@ class Verifier:
         mode, apart = self._closest(candidate)
         if apart < context.tolerances.same:
             return Same(optimum, mode)
-        if mode not in case.tried and apart < (np.inf if candidate.source == "component" else context.tolerances.close):
+        reach = np.inf if candidate.source == "component" else context.tolerances.reach(candidate.hessian)
+        if mode not in case.tried and apart < reach:
             return Between(optimum, mode, context.archive.means[mode].copy())
         for rival in self.level_sets.rivals(context, candidate) if optimum.is_level else []:
             if rival not in case.tried:
@@ -227,9 +225,6 @@ class Verifier:
 
     # ---- the archive
 
-    def _hit(self, origin: Origin, mode: int) -> None:
-        self.context.archive.hit(mode, origin.is_space_filling)
-
     def _known(self, origin: Origin, optimum: Optimum, mode: int) -> list[Event]:
         """A search has come to a known mode; it may know more about it."""
         candidate, archive = optimum.candidate, self.context.archive
@@ -244,8 +239,18 @@ class Verifier:
             else:
                 better = replace(self._record(optimum, point), found_at=record.found_at)
             archive.change(mode, point, candidate.value, better)
-        self._hit(origin, mode)
+        elif not is_rough and self._is_better(candidate, mode):
+            located = replace(record, gradient=candidate.gradient.copy(), hessian=candidate.hessian.copy())
+            archive.change(mode, self.context.box.project(candidate.point), candidate.value, located)
+        self.context.archive.hit(mode)
         return [KnownMode(origin, mode)]
+
+    def _is_better(self, candidate: Candidate, mode: int) -> bool:
+        """Whether a mode is located better by a candidate that is the same: higher, and at the same bounds."""
+        archive, value = self.context.archive, float(self.context.archive.values[mode])
+        is_higher = candidate.value > value + float(self.context.tolerances.error_of(value))
+        held = is_held(self.context.box, candidate.point, candidate.gradient)
+        return is_higher and archive.records[mode].kind != "flat" and np.array_equal(held, archive.records[mode].active)
 
     def _add(self, origin: Origin, optimum: Optimum) -> NewMode:
         candidate = optimum.candidate
@@ -253,7 +258,7 @@ class Verifier:
         mode = self.context.archive.add(point, candidate.value, self._record(optimum, point))
         if optimum.is_level:
             self.level_sets.add(point[None], mode)
-        self._hit(origin, mode)
+        self.context.archive.hit(mode)
         return NewMode(origin, mode)
 
     def _record(self, optimum: Optimum, point: Array) -> Frozen:

@@ -68,7 +68,8 @@ def test_a_saddle_is_no_place_to_stay_unless_its_curvature_is_a_guess():
 def test_a_small_slope_along_a_flat_valley_goes_on_while_there_is_something_to_gain(order):
     valley = np.diag([-2.0, -1e-7])
     assert not is_stationary(scaled(order), (0.0, 1e-8), valley)  # a tenth of the box away, and 5e-10 higher
-    assert is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e6)  # where values are rounded to 9e-10
+    is_hidden = is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e6)  # where values are rounded to 9e-10
+    assert is_hidden is (order == 0)  # a gradient tells the way
     assert not is_stationary(scaled(order), (0.0, 1e-8), valley, value=1e5)
     assert is_stationary(scaled(order), (0.0, 5e-12), valley, value=1.0)  # 1e-16 higher: farther away than xtol
 

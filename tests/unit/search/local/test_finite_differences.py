@@ -1,12 +1,17 @@
 """Derivatives from differences: exact for quadratics, inside the box, and wary of kinks."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive
+from allmodes.search.candidate import Origin
 from allmodes.search.context import Context
 from allmodes.search.searchers.local import finite_differences as differences
+from allmodes.search.searchers.local.learning import TrustRegionTable, points_of
+from allmodes.search.searchers.local.table import Phase
 
 RNG = np.random.default_rng(0)
 D = 3
@@ -173,6 +178,17 @@ def test_second_derivatives_along_axes_are_exact_for_quadratics(axes, size):
     np.testing.assert_array_equal(bends[0], np.diagonal(found[0]))
 
 
+@pytest.mark.parametrize("axes", [SKEWED, ROTATED])
+def test_second_derivatives_are_exact_wherever_along_the_axes_the_points_are(axes):
+    """Points that failed are replaced by others: each was moved by a share of its own."""
+    points = PLACES[:1]
+    moved = differences.hessian_points(points, np.full_like(points, 0.05), LOWER, UPPER, axes)
+    shares = np.array([0.9, 1.0, -0.6, 0.8, 1.0, 1.0, -0.6, 0.9, 1.0])
+    moved = points[:, None] + shares[:, None] * (moved - points[:, None])
+    found = differences.hessian(points, quadratic(points), moved, quadratic(moved), axes)
+    np.testing.assert_allclose(found[0], axes @ A @ axes.T, atol=1e-10)
+
+
 def test_axes_that_meet_a_bound_are_followed_as_far_as_there_is_room():
     """Two axes lead to the same corner: the steps turn back, and their pair with them; or they are shortened."""
     axes, point = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([[0.95, 0.95]])
@@ -260,3 +276,21 @@ def test_steps_are_longer_for_coarse_functions_and_never_as_long_as_modes_are_ap
     assert (np.diff(lengths, axis=0) >= 0.0).all()
     assert lengths[0][0] < 1e-7 < 1e-4 < lengths[1][0]
     assert np.max(lengths) <= 0.02
+
+
+def test_with_gradients_no_point_is_made_for_pairs_of_axes():
+    """In 200 dimensions those would take 32 megabytes for each search, to be thrown away."""
+    along = differences.axis_points(PLACES, np.full_like(PLACES, 0.01), LOWER, UPPER)
+    np.testing.assert_array_equal(
+        along, differences.hessian_points(PLACES, np.full_like(PLACES, 0.01), LOWER, UPPER)[:, : 2 * D]
+    )
+    d = 200
+    context = Context(box := Box.make([(0, 1)] * d), Archive(box), np.random.default_rng(0), order=1)
+    table = TrustRegionTable(d)
+    rows = table.open(np.full((1, d), 0.5), [Origin("local", "space-filling", 0)], [0])
+    tracemalloc.start()
+    points = points_of(context, table, Phase.CURVE, rows)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert points.shape == (1, d, d)
+    assert most < 50 * points.nbytes

@@ -48,9 +48,6 @@ def test_the_oldest_idle_searches_are_asked_first_and_no_others():
     (third,) = local.ask()
     np.testing.assert_array_equal(third.points[:, 0], STARTS[7:])
     assert local.ask() == []
-    local.withdraw([second])
-    (again,) = local.ask()
-    np.testing.assert_array_equal(again.points, second.points)
 
 
 def test_a_search_that_comes_back_is_asked_before_younger_ones():

@@ -25,6 +25,21 @@ def test_a_bent_valley_in_a_wide_box_is_followed_to_its_end(seed):
     np.testing.assert_allclose(mode.x, 1.0, atol=10 * 60 * 1e-6)
 
 
+@pytest.mark.parametrize("seed", [5, 6])
+def test_a_skewed_minimum_of_condition_1e6_is_located_by_values_as_well_as_rounding_allows(seed):
+    """A fall of 1e-15 is 5e-7 away along the valley; the slope across it is a million times as large."""
+    rng = np.random.default_rng(seed)
+    Q, centre = np.linalg.qr(rng.standard_normal((2, 2)))[0], rng.uniform(0.2, 0.8, 2)
+
+    def skewed(x):
+        z = [0.09, 90.0] * (Q.T @ (x - centre))
+        return float((np.exp(z) - z).sum())
+
+    (mode,) = find_minima(skewed, [(0, 1)] * 2, maxfev=4000, rng=seed).modes
+    assert mode.kind == "minimum"
+    assert np.abs(mode.x - centre).max() < 1e-5
+
+
 @pytest.mark.parametrize("jac", [None, lambda x: np.polyval(SLOPE, x)])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_narrow_basin_is_not_leapt_over(jac, seed):

@@ -54,12 +54,6 @@ def test_a_rate_is_successes_per_evaluation_with_one_credited():
     assert bandit.rate("never tried") == pytest.approx(1 / 10)
 
 
-def test_arms_may_be_credited_with_less():
-    bandit = Bandit(10.0, credits={"poor": 0.3})
-    assert bandit.rate("poor") == pytest.approx(0.3 * bandit.rate("other"))
-    assert share(bandit, "poor", ["poor", "other"]) < 0.3
-
-
 def test_an_arm_that_stopped_paying_is_left():
     bandit = a_bandit(once=(20, 100), steady=(4, 100))
     assert share(bandit, "once", ["once", "steady"]) > 0.95

@@ -301,22 +301,6 @@ def test_who_wants_the_best_with_a_budget_has_all_members_try():
 # ---- rounds in flight
 
 
-def test_a_round_that_is_withdrawn_is_asked_for_again():
-    scheduler = began(make_scheduler(make_context()), hills)
-    request = scheduler.ask()
-    scheduler.withdraw(request.ticket)
-    again = scheduler.ask()
-    np.testing.assert_array_equal(again.points, request.points)
-    assert again.ticket != request.ticket
-
-
-def test_a_screening_that_is_withdrawn_is_made_later():
-    scheduler = make_scheduler(make_context(is_global=True))
-    scheduler.withdraw(scheduler.ask().ticket)
-    assert scheduler.multistart.needs_screening
-    assert len(scheduler.ask().points)
-
-
 @pytest.mark.parametrize(("overlap", "rounds"), [("none", 1), ("lanes", 2), ("each", 8)])
 def test_local_searches_are_asked_about_in_overlapping_rounds(overlap, rounds):
     context = make_context(order=1)

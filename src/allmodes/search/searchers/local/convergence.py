@@ -33,7 +33,8 @@ def is_stationary(
     is_settled = last_steps <= TUNING.settled * tolerances.near
     guessed = np.where(is_settled, tolerances.near * TUNING.remeasure**measurements, 0.0)
     near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
-    nothing = promised <= tolerances.error_of(value)
+    # a gradient tells the way even where a constant that was added hides the rise
+    nothing = promised <= tolerances.error_of(np.minimum(np.abs(value), context.scale or np.inf) if order else value)
     if nothing.any():
         is_bent = (steepest > xtol * curve) & (curve > xtol * context.scale)
         near |= nothing & ~(measured & is_bent)
@@ -67,5 +68,6 @@ def free_slope(context: Context, point: Array, g: Array) -> Array:
 
 
 def no_slope(context: Context) -> float:
-    """A slope that makes no difference over the accuracy of positions."""
-    return context.tolerances.rounding() / (TUNING.arrival * context.xtol)
+    """A slope that makes no difference over the accuracy of positions, wanted or possible."""
+    error = context.tolerances.rounding()
+    return error / max(TUNING.arrival * context.xtol, context.tolerances.located)

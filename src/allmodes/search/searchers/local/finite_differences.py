@@ -18,8 +18,8 @@ from allmodes.search.tolerances import TINY
 Array = NDArray[np.float64]
 
 # Limits as shares of the box, for functions rounded as float64 are; longer for coarser ones.
-_GRADIENT_STEPS = np.array([1e-8, 1e-5])  # shorter ones drown in the rounding of places, longer ones see the bend
-_CURVATURE_STEPS = np.array([1e-5, 1e-2])  # the shorter, the less a bent valley is mistaken for a wide one
+_GRADIENT_STEPS = (1e-8, 1e-5)  # shorter ones drown in the rounding of places, longer ones see the bend
+_CURVATURE_STEPS = (1e-5, 1e-2)  # the shorter, the less a bent valley is mistaken for a wide one
 _LONGEST = 0.02  # of the box, however coarse: modes are that close to each other
 _CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
@@ -36,12 +36,25 @@ def basis(d: int) -> Array:
 def gradient_steps(context: Context, points: Array, values: Array, curvatures: Array | float) -> Array:
     """Signed steps (n, d) for gradients from values, inward at the bounds.
 
-    As long as makes rounding of values (n,) matter as much as curvatures (n, d), within limits.
+    As long as makes rounding of values (n,) matter as much as curvatures (n, d), within limits. Where these are not
+    known yet, values are taken to be at its level, and the function to change by its scale over the box.
     """
+    values = np.where(np.isfinite(values), values, context.level)
+    curvatures = np.where(np.asarray(curvatures) == 0.0, context.scale, curvatures)
     errors = context.tolerances.error_of(values)[:, None]
     steps = 2.0 * np.sqrt(errors / np.maximum(np.abs(curvatures), TINY))
-    limits = np.minimum(_GRADIENT_STEPS * np.sqrt(context.tolerances.coarseness), _LONGEST)
-    return inward(points, np.clip(steps, *limits), context.box.upper_unit)
+    steps = np.clip(steps, *_limits(context, _GRADIENT_STEPS, values, 0.5))
+    return inward(points, steps, context.box.upper_unit)
+
+
+def _limits(context: Context, steps: tuple[float, float], values: Array, power: float) -> tuple[float, Array]:
+    """Shortest and longest steps, the latter (n, 1) by values (n,): by a power of how coarse the function is there.
+
+    A function that is rounded more than float64 is may round places as well; a constant that is added does not.
+    """
+    tolerances = context.tolerances
+    shortest, longest = steps[0] * tolerances.coarseness() ** power, steps[1] * tolerances.coarseness(values) ** power
+    return min(shortest, _LONGEST), np.minimum(longest, _LONGEST)[:, None]
 
 
 def inward(points: Array, step: Array | float, upper: Array) -> Array:
@@ -80,9 +93,14 @@ def hessian_of_gradients(gradients: Array, lengths: Array, moved_gradients: Arra
 
 
 def curvature_steps(context: Context, values: Array, curvatures: Array) -> Array:
-    """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows."""
-    falls = _CLEAR * context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
-    limits = np.minimum(_CURVATURE_STEPS * context.tolerances.coarseness**0.25, _LONGEST)
+    """Steps (n, d) over which to measure curvatures of this size (n, d): as short as rounding of values (n,) allows.
+
+    Where values are coarse, over a fall as many times smaller than the scale as it is larger than the rounding: longer
+    steps lead off the hill.
+    """
+    errors = context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
+    falls = np.minimum(_CLEAR * errors, np.sqrt(errors) * (np.sqrt(context.scale) or 1.0 / TINY))
+    limits = _limits(context, _CURVATURE_STEPS, values, 0.25)
     return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *limits)
 
 
@@ -94,12 +112,11 @@ def turned(M: Array, axes: Array) -> Array:
 # ---- second derivatives from values
 
 
-def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
-    """Points (n, 2 d + d (d - 1) / 2, d) for all second derivatives along the axes: d, d, and one for each pair.
+def axis_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
+    """Points (n, 2 d, d): d, one along each axis, and d more.
 
     Away from the bounds the two points along an axis lie on both sides; next to a bound both lie inward, one and two
-    steps away. No first step is longer than half the room there is, so that the pairs (0, 1), (0, 2), ..., each moved
-    by the first steps of both axes, are inside as well. Where an axis has no room at all `hessian` says NaN.
+    steps away. Where an axis has no room at all `hessian` says NaN.
 
     Args:
         points: (n, d), inside the bounds.
@@ -108,17 +125,28 @@ def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes
         axes: (d, d) or (n, d, d), a direction in each row, of any length and at any angle to the others; coordinates
             without.
     """
-    d = points.shape[1]
-    axes = basis(d) if axes is None else axes
+    axes = basis(points.shape[1]) if axes is None else axes
     forward, backward = _room(points, axes, lower, upper), _room(points, -axes, lower, upper)
     is_forward = (2.0 * steps <= forward) | (forward >= backward)
     length = np.minimum(steps, 0.5 * np.where(is_forward, forward, backward))
     first = np.where(is_forward, length, -length)
     second = np.where(length <= np.minimum(forward, backward), -first, 2.0 * first)
-    i, j = np.triu_indices(d, 1)
-    moves = first[:, :, None] * axes
-    moves = np.concatenate([moves, second[:, :, None] * axes, moves[:, i] + moves[:, j]], axis=1)
+    moves = np.concatenate([first[:, :, None] * axes, second[:, :, None] * axes], axis=1)
     return np.minimum(np.maximum(points[:, None, :] + moves, lower), upper)
+
+
+def hessian_points(points: Array, steps: Array, lower: Array, upper: Array, axes: Array | None = None) -> Array:
+    """Points (n, 2 d + d (d - 1) / 2, d) for all second derivatives along the axes: `axis_points`, one for each pair.
+
+    No first step is longer than half the room there is, so that the pairs (0, 1), (0, 2), ..., each moved by the first
+    steps of both axes, are inside as well.
+    """
+    d = points.shape[1]
+    along = axis_points(points, steps, lower, upper, axes)
+    moves = along[:, :d] - points[:, None, :]
+    i, j = np.triu_indices(d, 1)
+    pairs = np.minimum(np.maximum(points[:, None, :] + moves[:, i] + moves[:, j], lower), upper)
+    return np.concatenate([along, pairs], axis=1)
 
 
 def _room(points: Array, axes: Array, lower: Array, upper: Array) -> Array:
@@ -134,17 +162,27 @@ def hessian(points: Array, values: Array, moved: Array, moved_values: Array, axe
     inv(axes)^T, which is axes^T M axes for orthonormal ones.
     """
     n, d = points.shape
-    a, _, rise, _ = _along_axes(points, values, moved, moved_values, axes)
-    M = np.empty((n, d, d))
-    M[:, range(d), range(d)] = curvatures(points, values, moved, moved_values, axes)
+    axes = basis(d) if axes is None else axes
+    given = points, values, moved, moved_values, axes
+    g, M = slopes(*given), np.empty((n, d, d))
+    M[:, range(d), range(d)] = h = curvatures(*given)
     i, j = np.triu_indices(d, 1)
-    both = moved_values[:, 2 * d :] - values[:, None]
-    M[:, i, j] = M[:, j, i] = (both - rise[:, i] - rise[:, j]) / (a[:, i] * a[:, j])
+    a, b = _steps_of_pairs(moved[:, 2 * d :] - points[:, None], axes[..., i, :], axes[..., j, :])
+    along = g[:, i] * a + 0.5 * h[:, i] * a**2 + g[:, j] * b + 0.5 * h[:, j] * b**2
+    M[:, i, j] = M[:, j, i] = (moved_values[:, 2 * d :] - values[:, None] - along) / (a * b)
     return M
 
 
+def _steps_of_pairs(steps: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """Steps (n, pairs, d) in units of the two axes (..., pairs, d) in whose plane they lie, (n, pairs) each."""
+    u, v = np.einsum("...d,...d->...", steps, first), np.einsum("...d,...d->...", steps, second)
+    p, q, r = (np.einsum("...d,...d->...", *two) for two in ((first, first), (first, second), (second, second)))
+    area = p * r - q**2
+    return (u * r - v * q) / area, (v * p - u * q) / area
+
+
 def curvatures(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
-    """Second derivatives (n, d) along each axis, from the first 2 d points of `hessian_points`: the diagonal of M."""
+    """Second derivatives (n, d) along each axis, at `axis_points`: the diagonal of M."""
     a, b, rise_a, rise_b = _along_axes(points, values, moved, moved_values, axes)
     return 2.0 * (rise_a / a - rise_b / b) / (a - b)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
-from allmodes.search.geometry import lengths
+from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local import finite_differences, models
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
@@ -26,6 +26,7 @@ class TrustRegionTable(Table):
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
+        slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
@@ -38,6 +39,8 @@ class TrustRegionTable(Table):
     shrinkage: Array = column()
     last_step: Array = column()
     promised: Array = column()
+    slope_steps: Array = column(1)
+    bias: Array = column(1)
     along: Array = column(1)
     iterations: Counts = column(dtype=np.int64)
     refusals: Counts = column(dtype=np.int64)
@@ -60,12 +63,17 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
         case Phase.SLOPE:
             return finite_differences.gradient_points(point, _slope_steps(context, table, rows))
     axes, steps = _curvature_axes(context, table, rows)
-    points = finite_differences.hessian_points(point, steps, box.lower_unit, box.upper_unit, axes)
-    return points if context.order == 0 else points[:, : table.d]
+    given = point, steps, box.lower_unit, box.upper_unit, axes
+    if context.order == 0:
+        return finite_differences.hessian_points(*given)
+    return finite_differences.axis_points(*given)[:, : table.d]
 
 
 def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
-    curvatures = np.einsum("nii->ni", table.hessian[rows])
+    """Signed steps (n, d); over a trust region the slope may change by all of itself, whatever a model guesses."""
+    steepest = np.abs(table.gradient[rows]).max(axis=1) / np.maximum(table.radius[rows], TINY)
+    guessed = np.where(table.is_measured[rows], 0.0, steepest)
+    curvatures = np.maximum(np.abs(np.einsum("nii->ni", table.hessian[rows])), guessed[:, None])
     return finite_differences.gradient_steps(context, table.point[rows], table.value[rows], curvatures)
 
 
@@ -84,6 +92,8 @@ def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tu
 def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     slope = finite_differences.first_gradient(points, told)
     table.value[rows], table.gradient[rows] = told.value[:, 0], slope
+    if context.order == 0:
+        table.slope_steps[rows] = points[:, 1:].diagonal(0, 1, 2) - points[:, 0]
     if context.order == 2:
         table.hessian[rows] = told.hessian[:, 0]
         table.is_measured[rows] = True
@@ -100,7 +110,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     s, rise = trial - point, value - old  # -inf where it failed
     predicted, length = models.gain(g, H, s), lengths(s)
     slope = None if order == 0 else told.gradient[:, 0]
-    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), g, slope)
+    is_flatter = None if slope is None else _steepness(context, trial, slope) < _steepness(context, point, g)
+    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
     taken, refused = rows[is_better], rows[~is_better]
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, _longest(context, point))
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
@@ -128,14 +139,18 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     return rows
 
 
-def _is_better(rise: Array, predicted: Array, rounding: Array, g: Array, slope: Array | None) -> Mask:
+def _steepness(context: Context, points: Array, g: Array) -> Array:
+    """The largest slope (n,) in the coordinates that no bound holds."""
+    return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
+
+
+def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
     """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
     is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
     is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
     is_level = np.abs(rise) <= rounding
     if is_level.any():
-        is_flatter = predicted <= rounding if slope is None else np.abs(slope).max(axis=1) < np.abs(g).max(axis=1)
-        is_better |= is_level & is_flatter
+        is_better |= is_level & (predicted <= rounding if is_flatter is None else is_flatter)
     return np.asarray(is_better)
 
 
@@ -157,7 +172,9 @@ def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longes
 def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     point, H, measured = table.point[rows], table.hessian[rows], table.is_measured[rows]
     slope = finite_differences.gradient(point, table.value[rows], points, told.value)
-    slope -= 0.5 * (points.diagonal(0, 1, 2) - point) * np.einsum("nii->ni", H)  # what forward differences are off
+    table.slope_steps[rows] = steps = points.diagonal(0, 1, 2) - point
+    table.bias[rows] = bias = 0.5 * steps * np.einsum("nii->ni", H)  # what forward differences are off
+    slope -= bias
     s, change = point - table.came_from[rows], slope - table.old_gradient[rows]
     miss = _miss(H, s, change)
     is_guess = ~measured | (miss > TUNING.agreement)  # a measured model that misses the change is out of date
@@ -179,13 +196,18 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     point, value, g = table.point[rows], table.value[rows], table.gradient[rows]
     axes, _ = _curvature_axes(context, table, rows)
     if context.order == 0:
-        slope = np.einsum("nid,nd->ni", axes, g)
-        bias = 0.5 * _slope_steps(context, table, rows) * np.einsum("nii->ni", table.hessian[rows])
-        errors = np.einsum("nid,nd->ni", np.abs(axes), np.abs(bias))
+        slope, steps = np.einsum("nid,nd->ni", axes, g), table.slope_steps[rows]
+        errors = np.einsum("nid,nd->ni", np.abs(axes), np.abs(0.5 * steps * np.einsum("nii->ni", table.hessian[rows])))
         slack = 100.0 * context.tolerances.rounding()
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
+        # in a narrow valley the slope along it drowns in what the curvature across makes of forward differences
+        bias = 0.5 * steps * np.einsum("nii->ni", H)
+        is_seen = np.abs(bias * steps) > context.tolerances.error_of(value)[:, None]  # rounding of the slope is less
+        bias = np.where(is_seen & np.isfinite(bias), bias, table.bias[rows])
+        slope += np.einsum("nid,nd->ni", axes, table.bias[rows] - bias)
+        table.bias[rows] = bias
         central = finite_differences.slopes(point, value, points, told.value, axes)
         length = np.abs(points[:, : table.d] - point[:, None]).max(axis=2)  # over long steps slopes change
         measured = np.einsum("nid,ni->nd", axes, np.where(length <= TUNING.central, central, slope))

@@ -95,7 +95,10 @@ class LocalSearch:
             phases = machine.table.phase[idle]
             for phase in map(Phase, sorted(set(phases.tolist()))):
                 rows = idle[phases == phase.value]
-                blocks.append(Block(name, phase.name, rows, machine.points(phase, rows)))
+                centres = None if phase is Phase.STEP else machine.table.point[rows]
+                points = machine.points(phase, rows)
+                has_sides = name == TRUST_REGION and phase is not Phase.FINAL
+                blocks.append(Block(name, phase.name, rows, points, centres, has_sides))
         for block in blocks:
             self._table(block).is_asked[block.rows] = True
         return blocks
@@ -105,11 +108,6 @@ class LocalSearch:
         is_chosen = np.zeros(len(paths), bool)
         is_chosen[paths.argsort(kind="stable")[:most]] = True
         return smooth[is_chosen[: len(smooth)]], kinked[is_chosen[len(smooth) :]]
-
-    def withdraw(self, blocks: list[Block]) -> None:
-        """These blocks will not be told; their searches are idle again."""
-        for block in blocks:
-            self._table(block).is_asked[block.rows] = False
 
     # ---- telling
 
