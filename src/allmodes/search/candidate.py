@@ -13,12 +13,14 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 # Kinds of starts of local searches.
-GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, AT_BOUNDS = (
-    "given", "space-filling", "screened", "between modes", "at bounds",
+GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
+    "given", "space-filling", "screened", "between modes", "near best", "at bounds",
 )  # fmt: skip
 POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.
-LOCAL, POPULATION, ANNEALING, SYMMETRY = "local searches", "populations", "annealing", "symmetry"
+LOCAL, POPULATION, ANNEALING, SYMMETRY, OVERVIEW, REFINEMENT = (
+    "local searches", "populations", "annealing", "symmetry", "overview", "refinement",
+)  # fmt: skip
 
 
 @stored

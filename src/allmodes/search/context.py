@@ -74,6 +74,11 @@ class Context:
         return self.maxfev - self.nfev
 
     @property
+    def is_late(self) -> bool:
+        """Whether half of the budget is used: time to see to the best modes, whatever else there is to find."""
+        return self.left < self.nfev
+
+    @property
     def is_sampled(self) -> bool:
         """Whether anything is known of the function's level and scale."""
         return len(self.sampled) > 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.nva.annealing.algorithm import Algorithm
-from allmodes.search.candidate import ANNEALING, GIVEN, POPULATION, SYMMETRY, Start
+from allmodes.search.candidate import ANNEALING, GIVEN, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY, Start
 from allmodes.search.context import Context
 from allmodes.search.scheduling.scheduler import Scheduler
 from allmodes.search.scheduling.stopping import Stopping
@@ -19,6 +19,7 @@ from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.search.searchers.population.population import Population
+from allmodes.search.searchers.population.refinement import Refinement
 from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.single import Single
 from allmodes.search.starts.tuning import TUNING
@@ -57,6 +58,8 @@ def make_search(
         members[SYMMETRY] = Symmetry(context)
     if method == "black-box" or (method == "auto" and context.order == 0):
         members[POPULATION] = Population(context)
+    if method == "auto" and context.order == 0:
+        members[REFINEMENT] = Refinement(context)
     narrowest, widest = options.get("width", TUNING.narrowest), TUNING.widest
     multistart = Multistart(
         context,
@@ -69,7 +72,7 @@ def make_search(
     if options.get("order") == "completion":
         overlap = "each"
     stopping = Stopping(options.get("patience", 0), persistence, effort)
-    turns = Turns(context, multistart, may_join=(POPULATION, ANNEALING) if method == "auto" else ())
+    turns = Turns(context, multistart, may_join=(POPULATION, ANNEALING, OVERVIEW) if method == "auto" else ())
     return Scheduler(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context, polish), turns,
         stopping, members, is_exhaustive=is_exhaustive, overlap=overlap,

@@ -8,7 +8,7 @@ import pytest
 from allmodes.nva import presets
 from allmodes.objective.bounds import Box
 from allmodes.search.archive import Archive
-from allmodes.search.candidate import ANNEALING, POPULATION, SYMMETRY
+from allmodes.search.candidate import ANNEALING, POPULATION, REFINEMENT, SYMMETRY
 from allmodes.search.context import Context
 from allmodes.search.methods import METHODS, NOISY_METHODS, make_search
 from allmodes.search.searcher import Strategy
@@ -41,7 +41,7 @@ def test_every_method_is_a_search_that_asks_inside_the_box_and_is_stored(method)
 @pytest.mark.parametrize(
     ("method", "order", "members"),
     [
-        ("auto", 0, [SYMMETRY, POPULATION]), ("auto", 1, [SYMMETRY]), ("auto", 2, [SYMMETRY]),
+        ("auto", 0, [SYMMETRY, POPULATION, REFINEMENT]), ("auto", 1, [SYMMETRY]), ("auto", 2, [SYMMETRY]),
         (LOCAL_ONLY, 0, [SYMMETRY]), ("multistart", 0, []),
         ("black-box", 1, [POPULATION]), ("anneal", 2, [ANNEALING]),
     ],

@@ -12,6 +12,7 @@ from allmodes.search.candidate import (
     BETWEEN_MODES,
     GIVEN,
     LOCAL,
+    NEAR_BEST,
     POPULATION,
     SCREENED,
     SPACE_FILLING,
@@ -31,6 +32,7 @@ from allmodes.search.events import (
     Rejected,
     Stuck,
 )
+from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.starts.space_filling import SpaceFilling
@@ -158,7 +160,7 @@ def test_the_same_seed_gives_the_same_starts(is_global):
     def points(seed):
         searches = Pretended(LATTICE, seed=seed, is_global=is_global)
         searches.run(80)
-        assert len(searches.kinds) == 2
+        assert len(searches.kinds) == 2 + is_global
         return np.array([start.point for start in searches.history])
 
     first = points(1)
@@ -222,6 +224,29 @@ def test_the_first_starts_are_space_filling_then_all_kinds_compete():
     starts = multistart.choose(0)
     assert len(starts) == 60
     assert {start.kind for start in starts} == {SPACE_FILLING, BETWEEN_MODES}
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_searches_begin_near_the_best_mode_where_only_that_counts(is_global):
+    multistart = Multistart(a_context([[0.2, 0.3], [0.6, 0.4], [0.5, 0.8]], is_global=is_global), width=(60, 60))
+    multistart.counts.searches = 10
+    assert (NEAR_BEST in {start.kind for start in multistart.choose(0)}) is is_global
+
+
+@pytest.mark.parametrize(("nfev", "singles", "is_endless"), [(5001, 4, True), (5000, 4, False), (5001, 3, False)])
+def test_modes_have_no_end_if_searches_find_others_late(nfev, singles, is_endless):
+    multistart = Multistart(a_context(nfev=nfev, maxfev=10_000))
+    multistart.counts.fresh = Fresh(np.ones(singles, int), 10 - singles)
+    assert multistart.is_endless is is_endless
+
+
+def test_no_start_is_lost_to_mixes_that_cannot_be_made():
+    """With one mode that counts there is nothing to mix; such starts cost nothing, and kept their turn for ever."""
+    context = a_context([[0.2, 0.3], [0.6, 0.4], [0.5, 0.8]], [1.0, 1.0, 2.0], is_global=True)
+    multistart = Multistart(context, width=(60, 60))
+    multistart.counts.searches = 10
+    multistart.bandit.charge(SCREENED, 1000)
+    assert {start.kind for start in multistart.choose(0)} == {NEAR_BEST}
 
 
 @pytest.mark.parametrize("is_at_bound", [False, True])

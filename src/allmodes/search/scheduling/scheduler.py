@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
-from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, SYMMETRY, Origin, Start
+from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
@@ -21,6 +22,7 @@ from allmodes.search.searcher import Block, Request, Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
+from allmodes.search.searchers.population.overview import Overview
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.verify.verifier import MACHINE as VERIFIER
@@ -33,6 +35,7 @@ _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _SCREENING = "screening"
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
 _IN_VAIN = (Stuck, Rejected)
+_JOINING: dict[str, Callable[[Context], Searcher]] = {each.name: each for each in (Population, Annealing, Overview)}
 
 
 @stored
@@ -62,7 +65,8 @@ class Scheduler(Strategy):
         turns: who gets the next turn.
         stopping: when local searches are enough.
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
-        is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try.
+        is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try, as the
+            user wants the budget used.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
         mending: asks again for points that failed.
         flights: rounds that are not told, by ticket; `asked`, how many there were.
@@ -90,7 +94,7 @@ class Scheduler(Strategy):
         """Whose turn it is; decided once, until that member is asked."""
         if not self.turn:
             for name in self.turns.recruits(self.members):
-                self.members[name] = Population(self.context) if name == POPULATION else Annealing(self.context)
+                self.members[name] = _JOINING[name](self.context)
             idle = {name: member for name, member in self.members.items() if name not in self._flying}
             self.turn = self.turns.choose(idle, bool(idle) and bool(self._enough))
         return self.turn
@@ -263,7 +267,10 @@ class Scheduler(Strategy):
 
     @property
     def _enough(self) -> str:
-        """Why local searches are enough; empty while they are not."""
+        """Why local searches are enough; empty while they are not, or while others go on and a budget is to be used."""
+        is_used = self.context.is_global and self.is_exhaustive
+        if is_used and not all(member.ending for member in self.members.values()):
+            return ""
         running = self.local.numbers + self.verifier.numbers
         return self.stopping.ending(self.context, self.multistart.counts, running)
 
@@ -276,9 +283,9 @@ class Scheduler(Strategy):
             is_busy = len(self.local) or len(self.verifier) or self.multistart.given
             return "" if is_busy else next((why for why in endings.values()), "")
         enough = self._enough
-        if self.context.is_global and self.is_exhaustive and endings:  # the user's budget is there to be used
-            return "; ".join([enough, *endings.values()]) if enough and all(endings.values()) else ""
-        if self.local.count(POLISH):
+        if self.context.is_global and self.is_exhaustive and endings:
+            return "; ".join([enough, *endings.values()]) if enough else ""
+        if self.local.count(POLISH) or not endings.get(REFINEMENT, "none"):
             return ""
         if ANNEALING in endings:
             return endings[ANNEALING]

@@ -30,6 +30,8 @@ class Tuning:
         "for each coordinate and one more, of a member's first mode; and before a function is rugged",
     )
     rough: float = constant(0.5, "share", "of local searches that end in no mode, above which the function is rough")
+    endless: float = constant(0.3, "share", "of local searches that found a mode nobody else did: most are not found")
+    overview: float = constant(0.25, "budget", "that a look at the whole box may cost where all modes count")
     rugged: float = constant(0.9, "share", "of local searches that found a mode nobody else did: small traps")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION, SYMMETRY
+from allmodes.search.candidate import ANNEALING, LOCAL, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY
 from allmodes.search.context import Context
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING
 from allmodes.search.searcher import Searcher
 from allmodes.search.searchers.multistart import Multistart
+from allmodes.search.searchers.population.overview import usual_cost
 from allmodes.storage import stored
 
 _VALLEYS = 0.25  # of the searches that ended in no mode, whose patience ran out: no kink keeps them that long
@@ -53,13 +54,19 @@ class Turns:
     @property
     def is_rugged(self) -> bool:
         """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
-        fresh = self.multistart.counts.fresh
-        is_judged = self.context.nfev >= TUNING.first_mode_cost and fresh.ended >= 2 * TUNING.few
-        return is_judged and int((fresh.hits == 1).sum()) > TUNING.rugged * fresh.ended
+        searches = self.multistart.counts.fresh.ended
+        is_judged = self.context.nfev >= TUNING.first_mode_cost and searches >= 2 * TUNING.few
+        return is_judged and self.multistart.unseen > TUNING.rugged
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
         """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count."""
-        is_wanted = {POPULATION: self.is_rough, ANNEALING: self.context.is_global and self.is_rugged}
+        context, is_global, is_rough = self.context, self.context.is_global, self.is_rough
+        is_cheap = usual_cost(context.box.d) <= TUNING.overview * context.maxfev  # else it would cost many modes
+        is_wanted = {
+            POPULATION: is_rough,
+            ANNEALING: is_global and self.is_rugged,
+            OVERVIEW: context.order == 0 and (is_rough or is_global or (is_cheap and self.multistart.is_endless)),
+        }
         return [name for name in self.may_join if name not in members and is_wanted[name]]
 
     def choose(self, members: Mapping[str, Searcher], has_enough: bool = False) -> str:
@@ -70,10 +77,14 @@ class Turns:
             return SYMMETRY  # an image of a mode costs little; where there are thousands, better modes are wanted, too
         if self.multistart.is_passive:
             return going[0] if going else LOCAL
+        if REFINEMENT in going and (has_enough or self.context.is_late or len(going) == 1):
+            return REFINEMENT
+        going = [name for name in going if name not in (SYMMETRY, REFINEMENT)]
         if not going or (self.multistart.counts.searches < TUNING.few and not has_enough):
             return LOCAL
-        going = [name for name in going if name != SYMMETRY]
         among = going if has_enough else [LOCAL, *going]
+        if OVERVIEW in going and 2 * spent.get(OVERVIEW, 0) < sum(spent.values()):
+            return OVERVIEW  # half of all: who searches for single modes says little about the whole
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
             return ANNEALING  # as much as local searches had: what these found says little about broad funnels
         if self.is_rough:  # what local searches found says little about what is left: turns are even

@@ -8,13 +8,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, SCREENED, SPACE_FILLING, Start
+from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, NEAR_BEST, SCREENED, SPACE_FILLING, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
-from allmodes.search.starts import at_bounds, between_modes
+from allmodes.search.starts import at_bounds, between_modes, near_best
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
 from allmodes.search.starts.space_filling import SpaceFilling
@@ -29,7 +29,7 @@ _ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
 _IN_MODES = (Recognised, NewMode, KnownMode)
 _NOWHERE = (Rejected, Stuck, RanAway)
 _FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
-_DRAW = {BETWEEN_MODES: between_modes.draw, AT_BOUNDS: at_bounds.draw}
+_DRAW = {BETWEEN_MODES: between_modes.draw, NEAR_BEST: near_best.draw, AT_BOUNDS: at_bounds.draw}
 
 
 @stored
@@ -95,6 +95,17 @@ class Multistart:
         self.space_filling = SpaceFilling(box.d, int(rng.integers(2**31)))
         self.screened = Screened(Queue(box))
 
+    @property
+    def unseen(self) -> float:
+        """How likely a search from a new place finds another mode: the share that ended where no other of them did."""
+        fresh = self.counts.fresh
+        return float((fresh.hits == 1).sum() / max(1, fresh.ended))
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether there are more modes than can be found: the budget is half used, and searches find others still."""
+        return self.context.is_late and self.unseen > SCHEDULING.endless
+
     # ---- how many
 
     @property
@@ -148,7 +159,12 @@ class Multistart:
         archive, usual = self.context.archive, SCREENED if self.context.is_global else SPACE_FILLING
         if not len(archive) or self.counts.searches < SCHEDULING.few:
             return [usual]
-        return [usual, BETWEEN_MODES, *([AT_BOUNDS] if archive.has_boundary else [])]
+        is_possible = {
+            BETWEEN_MODES: len(self.context.counted) >= between_modes.FEWEST,
+            NEAR_BEST: self.context.is_global,
+            AT_BOUNDS: archive.has_boundary,
+        }
+        return [usual, *(kind for kind, possible in is_possible.items() if possible)]
 
     def _usual(self, n: int) -> list[Start]:
         """n space-filling starts; of screened ones fewer, when there are no more: others should be screened."""

@@ -11,13 +11,13 @@ from allmodes.search.starts.tuning import TUNING
 
 Array = NDArray[np.float64]
 
-_FEWEST = 3  # modes: sums of two are on the line through both, which is little to try
+FEWEST = 3  # modes: sums of two are on the line through both, which is little to try
 
 
 def mix(context: Context, modes: Array, n: int) -> Array:
     """At most n points (n, d) made of modes (J, d), inside the box and none of them a known mode."""
     rng, box = context.rng, context.box
-    if len(modes) < _FEWEST:
+    if len(modes) < FEWEST:
         return np.zeros((0, box.d))
     tries = TUNING.tries * n
     a, b, c = modes[rng.integers(len(modes), size=(3, tries))]

@@ -14,6 +14,9 @@ class Tuning:
     # between modes
     tries: int = constant(8, "draws", "for each start between modes: many lie outside, or at a known mode")
 
+    # near the best mode
+    farthest: float = constant(0.2, "box", "deviation of starts around the best mode: others search the whole box")
+
     # screened points
     screened_each: int = constant(100, "points per coordinate", "of a screening: enough to see hills side by side")
     screened_growth: float = constant(0.1, "share", "of the points so far, for finding neighbours costs as much again")

@@ -7,7 +7,7 @@ import pytest
 from planned import Planned, make_context
 
 from allmodes.search.archive import Frozen
-from allmodes.search.candidate import ANNEALING, LOCAL, POPULATION, SYMMETRY
+from allmodes.search.candidate import ANNEALING, LOCAL, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searchers.multistart import Counts, Multistart
@@ -78,6 +78,54 @@ def test_images_of_modes_go_first_while_they_cost_less_than_local_searches():
     turns.bandit.charge(SYMMETRY, 101)
     assert turns.choose(members) == LOCAL
     assert turns.choose(members, has_enough=True) == SYMMETRY
+
+
+@pytest.mark.parametrize(
+    ("is_global", "order", "nfev", "counts", "joins"),
+    [  # one of about 2,400 evaluations, of 10,000
+        (True, 0, 0, Counts(searches=8), True),
+        (True, 1, 0, Counts(searches=8), False),
+        (False, 0, 0, Counts(searches=8), False),
+        (False, 0, 0, Counts(searches=8, nowhere=8), True),
+        (False, 0, 5001, from_new_places(4, 1, 10), True),
+        (False, 0, 5000, from_new_places(4, 1, 10), False),
+        (False, 0, 5001, from_new_places(3, 1, 10), False),
+    ],
+)
+def test_an_overview_is_wanted_of_the_best_modes_of_rough_functions_and_of_endless_modes(
+    is_global, order, nfev, counts, joins
+):
+    turns = make_turns(counts, may_join=(OVERVIEW,), is_global=is_global, order=order, maxfev=10_000)
+    turns.context.nfev = nfev
+    assert turns.recruits({}) == ([OVERVIEW] if joins else [])
+
+
+@pytest.mark.parametrize(("maxfev", "joins"), [(9600, True), (9599, False)])
+def test_an_overview_that_costs_more_than_a_quarter_is_not_wanted_where_all_modes_count(maxfev, joins):
+    turns = make_turns(from_new_places(4, 1, 10), may_join=(OVERVIEW,), maxfev=maxfev)
+    turns.context.nfev = 9000
+    assert turns.recruits({}) == ([OVERVIEW] if joins else [])
+
+
+def test_an_overview_has_half_of_all_evaluations():
+    turns, members = make_turns(), {POPULATION: Planned(), OVERVIEW: Planned(name=OVERVIEW)}
+    turns.bandit.charge(LOCAL, 60)
+    turns.bandit.charge(POPULATION, 40)
+    for _ in range(1000):
+        turns.bandit.succeed(LOCAL)
+    turns.bandit.charge(OVERVIEW, 99)
+    assert turns.choose(members) == OVERVIEW
+    turns.bandit.charge(OVERVIEW, 1)
+    assert turns.choose(members) == LOCAL
+
+
+def test_a_mode_is_refined_late():
+    turns, members = make_turns(maxfev=10_000), {POPULATION: Planned(), REFINEMENT: Planned(name=REFINEMENT)}
+    assert turns.choose(members) == LOCAL
+    assert turns.choose(members, has_enough=True) == REFINEMENT
+    turns.context.nfev = 5001
+    assert turns.choose(members) == REFINEMENT
+    assert turns.choose({REFINEMENT: Planned(name=REFINEMENT, over="done")}) == LOCAL
 
 
 def test_the_better_rate_gets_the_turn_and_local_searches_a_tie():

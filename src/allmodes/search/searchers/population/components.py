@@ -67,6 +67,7 @@ class Components:
 
     context: Context
     factor: int = 1  # population size over the usual one
+    member: str = POPULATION  # whose they are
     evolution: Evolution = field(init=False)  # their shapes and how they move
     labels: Labels = field(init=False)
     begun: int = 0  # components so far, which is the next one's number
@@ -215,7 +216,7 @@ class Components:
     # ---- what is known of them
 
     def _origin(self, k: int) -> Origin:
-        return Origin(POPULATION, ARMS[self.labels.arm[k]], int(self.labels.number[k]))
+        return Origin(self.member, ARMS[self.labels.arm[k]], int(self.labels.number[k]))
 
     def _candidate(self, k: int) -> Candidate:
         """A component as a candidate. Of a noisy function the mean is a better guess than a lucky point.

@@ -14,7 +14,11 @@ class Tuning:
     slots: int = constant(16, "components", "and probes at once: enough for workers, few enough to learn from")
     reheat_size: int = constant(10, "populations", "size of one that goes on from a local optimum: ripples average out")
 
+    large_size: int = constant(10, "populations", "size of one as wide as the box: it sees the slope under ripples")
+    generations: int = constant(20, "generations / d", "that it takes to converge, about: what it will cost")
+
     # distances
+    whole: float = constant(0.3, "box", "deviation of a population as wide as the box")
     widest: float = constant(0.05, "box", "deviation at a start, longest hop, radius of a funnel: wider sees no hill")
     first_step: float = constant(0.02, "box", "of hops and rays; that close to known points nothing else begins")
     apart: float = constant(0.3, "distance", "deviation at a start; or of a component that is apart from a mode")
