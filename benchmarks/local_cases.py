@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 import mgh
+from allmodes.problems import Problem
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Any]
@@ -27,6 +28,7 @@ _POLISH = 20  # Newton steps at most
 _CONVERGED = 1e-9  # of the box: a Newton step that is shorter is the last
 _AT_BOUND = 1e-6  # of the box: searches that stay inside end no closer to a bound that holds them
 _SINGULAR = 1e-13  # of the largest eigenvalue: smaller ones are 0
+_DIFFERENCE = 1e-5  # of the box, of exact gradients: Hessians have ten digits
 _SHARE, _LEAST = 1e-6, 1e-9  # of a known value, and of the unit of values: how close to it is at it
 
 
@@ -154,6 +156,24 @@ def of_bank(problem: Any) -> Case:
     return Case(
         problem.name, lower, upper - lower, fun, problem.jac, problem.hess, problem.residuals if is_sum else None,
         problem.residuals_jac if is_sum else None, problem.periodic,
+    )  # fmt: skip
+
+
+def of_problem(problem: Problem) -> Case:
+    """A problem of the package with a gradient, turned upside down; Hessians are differences of gradients."""
+    f, (lower, upper) = problem.objective, problem.bounds.T
+    gradient = f.jac
+    assert callable(gradient)
+    steps = _DIFFERENCE * np.diag(upper - lower)
+
+    def hess(x: Floats) -> Floats:
+        rows = [(gradient(x - step) - gradient(x + step)) / (2.0 * step.max()) for step in steps]
+        return 0.5 * (np.stack(rows, axis=1) + np.stack(rows, axis=2))
+
+    is_periodic = np.isin(np.arange(problem.dimension), problem.periodic)
+    return Case(
+        problem.name, lower, upper - lower, lambda x: -f.fun(x), lambda x: -gradient(x), hess, periodic=is_periodic,
+        group="applications",
     )  # fmt: skip
 
 
