@@ -109,10 +109,10 @@ class Case:
         z = np.where(self.is_periodic, z, np.clip(z, 0.0, 1.0))
         value = float(self.value(z[None])[0])
         is_known = any(abs(value - f) <= _SHARE * abs(f) + _LEAST for f in self.known)
-        return is_known or self._is_strict(z)
+        return is_known or self.polished(z) is not None
 
-    def _is_strict(self, z: Floats) -> bool:
-        """Whether Newton's method stays close, and ends where the curvature is positive in all free directions."""
+    def polished(self, z: Floats) -> Floats | None:
+        """Where Newton's method ends if it stays close to z (d,), and curves up in all free directions there."""
         bound, outward = np.round(z), -self.gradient(z[None])[0]
         is_at_bound = (np.abs(z - bound) <= _AT_BOUND) & ((bound - 0.5) * outward > 0.0) & ~self.is_periodic
         at = np.where(is_at_bound, bound, z)
@@ -120,22 +120,22 @@ class Case:
             g, H = self.gradient(at[None])[0], self.hessian(at[None])[0]
             free = self.is_periodic | ~(((at <= 0.0) & (g > 0.0)) | ((at >= 1.0) & (g < 0.0)))
             if not np.isfinite(H).all() or not np.isfinite(g).all():
-                return False
+                return None
             if not free.any():
-                return True
+                return at
             eigenvalues, vectors = np.linalg.eigh(H[np.ix_(free, free)])
             if eigenvalues[0] <= _SINGULAR * abs(eigenvalues[-1]):
-                return False
+                return None
             step = np.zeros(self.d)
             step[free] = -vectors @ ((vectors.T @ g[free]) / eigenvalues)
             to = at + step
             to = np.where(self.is_periodic, to, np.clip(to, 0.0, 1.0))
             if self.apart(to, z) > CLOSE:
-                return False
+                return None
             moved, at = float(self.apart(to, at)), to
             if moved < _CONVERGED:
-                return True
-        return moved < CLOSE
+                return at
+        return at if moved < CLOSE else None
 
 
 def of_mgh(problem: mgh.Problem) -> Case:

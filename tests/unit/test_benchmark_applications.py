@@ -1,17 +1,16 @@
 """The benchmark on applications: what it counts, and what it takes for found, new and false."""
 
 import json
-from pathlib import Path
+from dataclasses import replace
+
+import numpy as np
+import pytest
 
 import applications
-import numpy as np
+import known_optima
 import page
-import pytest
-from local_cases import of_problem
-
 from allmodes.problems.applications import APPLICATIONS, cyclohexane, heptane, star_dome
-
-ROOT = Path(__file__).parents[2]
+from local_cases import of_problem
 
 
 def listed(problem, x, at=0.0):
@@ -33,10 +32,7 @@ def test_known_optima_are_found_and_none_is_new_or_false(name):
 def test_an_optimum_that_was_not_known_is_new(name):
     """The list without its last one, and that one as an entry."""
     problem = APPLICATIONS[name]()
-    fewer = type(problem)(
-        problem.name, problem.objective, problem.bounds, problem.modes[:-1], problem.is_global[:-1],
-        periodic=problem.periodic,
-    )  # fmt: skip
+    fewer = replace(problem, modes=problem.modes[:-1], is_global=problem.is_global[:-1])
     verdict = applications.judged(fewer, 0, listed(problem, problem.modes[-1:]))
     assert (verdict.share, verdict.new, verdict.false) == (0.0, 1, 0)
 
@@ -93,6 +89,26 @@ def test_hessians_of_a_case_are_those_of_its_gradient():
     np.testing.assert_allclose(case.hessian(z)[:, 3], (ahead - behind) / 2e-4, rtol=1e-4, atol=1e-4)
 
 
+class TestKnownOptima:
+    def test_what_is_not_listed_is_new(self):
+        problem = cyclohexane()
+        fewer = replace(problem, modes=problem.modes[1:], is_global=problem.is_global[1:])
+        found = known_optima.ends(fewer, 64, 0)
+        assert found.hits.sum() + found.nowhere < 64
+        np.testing.assert_allclose(found.new, problem.modes[:1], atol=1e-6)
+        assert len(known_optima.ends(problem, 64, 0).new) == 0
+
+    def test_new_ones_are_written_into_the_list(self, tmp_path, monkeypatch):
+        path = tmp_path / "known.json"
+        before = known_optima.LIST.read_text(encoding="utf-8")
+        path.write_text(before, encoding="utf-8")
+        monkeypatch.setattr(known_optima, "LIST", path)
+        known_optima.add("heptane", np.zeros((0, 4)))
+        assert path.read_text(encoding="utf-8") == before
+        known_optima.add("heptane", np.full((1, 4), 1 / 3))
+        assert json.loads(path.read_text(encoding="utf-8"))["heptane"][-1] == [0.333333333333] * 4
+
+
 def test_the_table_of_the_comparison_is_that_of_the_file(tmp_path):
     """`python benchmarks/page.py` writes it anew."""
     text = page.COMPARISON.read_text(encoding="utf-8")
@@ -104,3 +120,5 @@ def test_the_table_of_the_comparison_is_that_of_the_file(tmp_path):
     other = page.compared(text, tmp_path)
     assert other.count("0.12") == text.count("0.12") + 1
     assert len(other.splitlines()) == len(text.splitlines())
+    with pytest.raises(ValueError, match="no table in the text"):
+        page.compared("nothing")
