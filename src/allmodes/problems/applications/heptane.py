@@ -63,11 +63,11 @@ def _jac(phi: Floats) -> Floats:
 
 
 def heptane() -> Problem:
-    """Conformations of n-heptane: the energy by four torsion angles, which are periodic; 41 minima, one of them global.
+    """Conformations of n-heptane: minus the energy by four torsion angles, all periodic; 41 modes, one of them global.
 
     Bonds of 1.53 Angstrom and angles of 112 degrees are fixed, CH2 and CH3 groups are single atoms that attract and
     repel each other from the fourth neighbour on (Lennard-Jones, a little softened). At 180 degrees the chain is
-    stretched, which is the global minimum. All signs may be changed together, and the chain reversed. Model: Ryckaert
+    stretched, which is the global mode. All signs may be changed together, and the chain reversed. Model: Ryckaert
     and Bellemans, Faraday Discuss. 66:95, 1978.
     """
     return minimised("heptane", _fun, _jac, [[0.0, 2.0 * np.pi]] * _ANGLES, tuple(range(_ANGLES)))

@@ -24,15 +24,14 @@ def _unknowns(x: Floats) -> Floats:
 
 def _residuals(x: Floats) -> Floats:
     y1, y2, y3, y4, y5 = _unknowns(x)
-    water = y2 * (y3**2 + _R7 * y3)  # terms that several equations share
-    rest = y2 * (_R9 * y4 + _R8)
+    shared = y2 * (y3**2 + _R7 * y3 + _R9 * y4 + _R8)
     return np.stack(
         [
             y1 * (y2 + 1.0) - 3.0 * y5,
-            y1 * (2.0 * y2 + 1.0) + 2.0 * _R10 * y2**2 + water + rest - _AIR * y5,
+            y1 * (2.0 * y2 + 1.0) + 2.0 * _R10 * y2**2 + shared - _AIR * y5,
             y2 * y3 * (2.0 * y3 + _R7) + y3 * (2.0 * _R5 * y3 + _R6) - 8.0 * y5,
             y4 * (_R9 * y2 + 2.0 * y4) - 4.0 * _AIR * y5,
-            y1 * (y2 + 1.0) + _R10 * y2**2 + water + rest + y3 * (_R5 * y3 + _R6) + y4**2 - 1.0,
+            y1 * (y2 + 1.0) + _R10 * y2**2 + shared + y3 * (_R5 * y3 + _R6) + y4**2 - 1.0,
         ],
         axis=1,
     )
