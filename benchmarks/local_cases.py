@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 import mgh
+from allmodes.problems import Problem
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Any]
@@ -27,6 +28,7 @@ _POLISH = 20  # Newton steps at most
 _CONVERGED = 1e-9  # of the box: a Newton step that is shorter is the last
 _AT_BOUND = 1e-6  # of the box: searches that stay inside end no closer to a bound that holds them
 _SINGULAR = 1e-13  # of the largest eigenvalue: smaller ones are 0
+_DIFFERENCE = 1e-5  # of the box, of exact gradients: Hessians have ten digits
 _SHARE, _LEAST = 1e-6, 1e-9  # of a known value, and of the unit of values: how close to it is at it
 
 
@@ -107,10 +109,10 @@ class Case:
         z = np.where(self.is_periodic, z, np.clip(z, 0.0, 1.0))
         value = float(self.value(z[None])[0])
         is_known = any(abs(value - f) <= _SHARE * abs(f) + _LEAST for f in self.known)
-        return is_known or self._is_strict(z)
+        return is_known or self.polished(z) is not None
 
-    def _is_strict(self, z: Floats) -> bool:
-        """Whether Newton's method stays close, and ends where the curvature is positive in all free directions."""
+    def polished(self, z: Floats) -> Floats | None:
+        """Where Newton's method ends if it stays close to z (d,), and curves up in all free directions there."""
         bound, outward = np.round(z), -self.gradient(z[None])[0]
         is_at_bound = (np.abs(z - bound) <= _AT_BOUND) & ((bound - 0.5) * outward > 0.0) & ~self.is_periodic
         at = np.where(is_at_bound, bound, z)
@@ -118,22 +120,22 @@ class Case:
             g, H = self.gradient(at[None])[0], self.hessian(at[None])[0]
             free = self.is_periodic | ~(((at <= 0.0) & (g > 0.0)) | ((at >= 1.0) & (g < 0.0)))
             if not np.isfinite(H).all() or not np.isfinite(g).all():
-                return False
+                return None
             if not free.any():
-                return True
+                return at
             eigenvalues, vectors = np.linalg.eigh(H[np.ix_(free, free)])
             if eigenvalues[0] <= _SINGULAR * abs(eigenvalues[-1]):
-                return False
+                return None
             step = np.zeros(self.d)
             step[free] = -vectors @ ((vectors.T @ g[free]) / eigenvalues)
             to = at + step
             to = np.where(self.is_periodic, to, np.clip(to, 0.0, 1.0))
             if self.apart(to, z) > CLOSE:
-                return False
+                return None
             moved, at = float(self.apart(to, at)), to
             if moved < _CONVERGED:
-                return True
-        return moved < CLOSE
+                return at
+        return at if moved < CLOSE else None
 
 
 def of_mgh(problem: mgh.Problem) -> Case:
@@ -154,6 +156,24 @@ def of_bank(problem: Any) -> Case:
     return Case(
         problem.name, lower, upper - lower, fun, problem.jac, problem.hess, problem.residuals if is_sum else None,
         problem.residuals_jac if is_sum else None, problem.periodic,
+    )  # fmt: skip
+
+
+def of_problem(problem: Problem) -> Case:
+    """A problem of the package with a gradient, turned upside down; Hessians are differences of gradients."""
+    f, (lower, upper) = problem.objective, problem.bounds.T
+    gradient = f.jac
+    assert callable(gradient)
+    steps = _DIFFERENCE * np.diag(upper - lower)
+
+    def hess(x: Floats) -> Floats:
+        rows = [(gradient(x - step) - gradient(x + step)) / (2.0 * step.max()) for step in steps]
+        return 0.5 * (np.stack(rows, axis=1) + np.stack(rows, axis=2))
+
+    is_periodic = np.isin(np.arange(problem.dimension), problem.periodic)
+    return Case(
+        problem.name, lower, upper - lower, lambda x: -f.fun(x), lambda x: -gradient(x), hess, periodic=is_periodic,
+        group="applications",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md, one page of all results in `benchmarks/results`.
+"""Write docs/benchmarks.md, one page of all results in `benchmarks/results`, and a table of docs/comparison.md.
 
 python benchmarks/page.py
 """
@@ -12,6 +12,7 @@ from typing import Any
 from results import FOLDER, HERE, Cell, head, line, made
 
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+COMPARISON = HERE.parent / "docs" / "comparison.md"
 _BEGIN = """\
 # Benchmarks
 
@@ -24,6 +25,8 @@ _ORDER = (
     "all_modes",
     "all_modes_values",
     "cec2013",
+    "applications",
+    "known_optima",
     "kinks",
     "missing_modes",
     "recognition",
@@ -52,6 +55,36 @@ def section(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def compared(shown: str, folder: Path = FOLDER) -> str:
+    """The text of docs/comparison.md with the table of applications as the file has it."""
+    begin, end = "| problem (d; optima, global) |", "\n\n"
+    before, found, rest = shown.partition(begin)
+    if not found:
+        raise ValueError(f"there is no table in the text that begins with {begin}.")
+    return f"{before}{_applications(results(folder)['applications'])}{end}{rest.partition(end)[2]}"
+
+
+def _applications(facts: dict[str, Any]) -> str:
+    """Shares found from values and with gradients, the better of two in bold, and the means."""
+    columns = ["allmodes", "at half", "multistart", "false"]
+    lines = head(["problem (d; optima, global)", *columns, *(f"{column}, jac" for column in columns)])
+    tables = [[dict(zip(table["columns"], row, strict=True)) for row in table["rows"]] for table in facts["tables"]]
+    for both in zip(*tables, strict=True):
+        first = both[0]
+        sizes = f" ({first['d']}; {first['optima']}, {first['global optima']})" if first["d"] else ""
+        cells: list[Cell] = [f"{first['problem']}{sizes}"]
+        for row in both:
+            ours, theirs = row["allmodes: found"], row["multistart: found"]
+            cells += [_bold(ours, theirs), f"{row['allmodes: at half']:.2f}", _bold(theirs, ours)]
+            cells.append(f"{row['allmodes: false']:.1f}, {row['multistart: false']:.1f}")
+        lines.append(line(cells))
+    return "\n".join(lines)
+
+
+def _bold(share: float, other: float) -> str:
+    return f"**{share:.2f}**" if round(share, 2) > round(other, 2) else f"{share:.2f}"
+
+
 def aligned(rows: list[list[Cell]]) -> list[list[Cell]]:
     """The rows, numbers of a column with as many digits after the point as the longest of them."""
     most = [max((_digits(cell) for cell in column), default=0) for column in zip(*rows, strict=True)]
@@ -72,4 +105,5 @@ def text(folder: Path = FOLDER) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(text(), encoding="utf-8")
-    print(f"written: {PAGE}")
+    COMPARISON.write_text(compared(COMPARISON.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"written: {PAGE}, {COMPARISON}")

@@ -58,8 +58,8 @@ PAGES = (
     ),
     Page(
         "problems", "Problems and baselines", "Functions whose modes are known, metrics, and methods to compare with.",
-        ("allmodes.problems", "allmodes.problems.metrics", "allmodes.problems.hapke", "allmodes.problems.gllim",
-         "allmodes.problems.mean_shift", "allmodes.baselines"),
+        ("allmodes.problems", "allmodes.problems.applications", "allmodes.problems.metrics",
+         "allmodes.problems.hapke", "allmodes.problems.gllim", "allmodes.problems.mean_shift", "allmodes.baselines"),
     ),
 )  # fmt: skip
 

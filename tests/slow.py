@@ -16,6 +16,7 @@ MODULES = frozenset(
 
 # Many seeds or problems, processes, or more than about two seconds in all.
 TESTS: dict[str, tuple[str, ...]] = {
+    "test_applications": ("test_a_search_finds_most_shapes_of_heptane",),
     "test_best_point": (
         "test_of_a_valley_that_is_not_followed_to_its_end_the_best_point_is_returned",
         "test_the_value_is_the_best_that_was_seen",

@@ -189,6 +189,8 @@ class TestProblems:
         assert "* 0.5 at [0, 0]" in shown
         assert "... and 702 more" in run("problems", "shubert").stdout
         assert "8 known maxima" in run("problems", "styblinski-tang", "--dimension", "3").stdout
+        assert "bounds [-5, 5]^2 x [8, 35]^3 x [-1.5, 2.5]^3" in run("problems", "galaxies").stdout
+        assert "periodic 0, 1, 2, 3" in run("problems", "heptane").stdout
 
     def test_wrong_names_are_explained(self):
         assert "did you mean banana?" in told(run("problems", "bananna"))

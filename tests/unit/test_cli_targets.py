@@ -132,6 +132,7 @@ class TestProblems:
         found = load("himmelblau")
         assert found.maximise is True
         assert set(found.arguments) == {"fun", "jac", "hess", "vectorized", "bounds"}
+        assert load("heptane").arguments["periodic"] == [0, 1, 2, 3]
 
     def test_that_cannot_be_made_are_explained(self):
         with pytest.raises(Usage, match="dimension is 3; the problem himmelblau exists only in 2"):

@@ -58,4 +58,5 @@ def check_contents(archive, wheel):
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "allmodes").rglob("*.py")}
     assert sources <= names
     assert {"allmodes/py.typed", "allmodes/reproduce/hapke.toml", "allmodes/report/page/templates/page.html"} <= names
+    assert "allmodes/problems/applications/known.json" in names
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"allmodes"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHOWN = 20  # modes of a problem
+_WIDEST = 25  # text of bounds in the list, which fits 80 columns
 
 
 @click.command("problems", short_help="List the built-in problems, or show one.")
@@ -24,7 +26,8 @@ _SHOWN = 20  # modes of a problem
 def problems_command(name: str | None, dimension: int | None) -> None:
     """List the built-in problems, whose modes are known; with NAME, show one and where its modes are.
 
-    They are maximised. Only maxima inside the bounds count; a search may find others on them.
+    They are maximised. Maxima on the bounds are known of applications alone, from stewart-platform on; a search may
+    find them of others, too.
 
     \b
     Example:
@@ -55,7 +58,7 @@ def _list() -> None:
         count = len(problem.modes)
         dimension = f"{problem.dimension}{'+' if entry.has_dimension else ' '}"
         all_modes = "" if entry.lists_global_only else str(count)
-        listed.add_row(name, dimension, bounds_text(problem.bounds), all_modes, str(is_global))
+        listed.add_row(name, dimension, _short(bounds_text(problem.bounds)), all_modes, str(is_global))
     console.print(listed)
     console.print(wrapped("+ also in other dimensions: --dimension. Search one: allmodes find NAME", width_of(console)))
     if missing:
@@ -75,6 +78,8 @@ def _show(name: str, dimension: int | None) -> None:
     console.print(f"{name}: {problem.name}", style="bold")
     console.print(wrapped(NAMED[name].text, width))
     console.print(wrapped(f"bounds {bounds_text(problem.bounds)}", width))
+    if problem.periodic:
+        console.print(wrapped(f"periodic {', '.join(map(str, problem.periodic))}", width))
     values = problem.objective.evaluate(problem.modes[:_SHOWN], VALUE).value
     console.print(f"{len(problem.modes)} known maxima, best first (* global):")
     for value, point, is_global in zip(values, problem.modes, problem.is_global, strict=False):
@@ -85,13 +90,16 @@ def _show(name: str, dimension: int | None) -> None:
 
 
 def bounds_text(bounds: NDArray[Any]) -> str:
-    """[low, high]^d, or the intervals one by one.
+    """[low, high]^d, with one interval after the other where they differ.
 
     >>> import numpy as np
-    >>> bounds_text(np.array([[-6.0, 6.0], [-6.0, 6.0]])), bounds_text(np.array([[-3.0, 3.0], [0.0, 1.0]]))
-    ('[-6, 6]^2', '[-3, 3] x [0, 1]')
+    >>> bounds_text(np.array([[-6.0, 6.0], [-6.0, 6.0]])), bounds_text(np.array([[-3.0, 3.0], [0.0, 1.0], [0.0, 1.0]]))
+    ('[-6, 6]^2', '[-3, 3] x [0, 1]^2')
     """
-    pairs = [f"[{low:g}, {high:g}]" for low, high in bounds]
-    if len(set(pairs)) == 1:
-        return pairs[0] if len(pairs) == 1 else f"{pairs[0]}^{len(pairs)}"
-    return " x ".join(pairs)
+    runs = [(pair, len(list(equal))) for pair, equal in groupby(f"[{low:g}, {high:g}]" for low, high in bounds)]
+    return " x ".join(pair if n == 1 else f"{pair}^{n}" for pair, n in runs)
+
+
+def _short(text: str) -> str:
+    """The first interval alone, if all are too many for a table."""
+    return text if len(text) <= _WIDEST else f"{text.partition(' x ')[0]} x ..."

@@ -29,7 +29,7 @@ class Target:
     Attributes:
         text: its name, files with their whole path: what a run is resumed by.
         name: a short one, for directories.
-        arguments: fun and, of a problem, jac, hess, bounds and vectorized.
+        arguments: fun and, of a problem, jac, hess, bounds, vectorized and, if it wraps around, periodic.
         maximise: of a problem, whether its modes are maxima; None for a function.
     """
 
@@ -103,6 +103,8 @@ def load(text: str, dimension: int | None = None) -> Target:
     arguments = {
         "fun": f.fun, "jac": f.jac, "hess": f.hess, "vectorized": f.vectorized, "bounds": problem.bounds.tolist(),
     }  # fmt: skip
+    if problem.periodic:
+        arguments["periodic"] = list(problem.periodic)
     return Target(text, text, arguments, maximise=True)
 
 

@@ -1,6 +1,6 @@
 """Objectives with known modes."""
 
-from allmodes.problems import gllim, hapke, mean_shift, metrics
+from allmodes.problems import applications, gllim, hapke, mean_shift, metrics
 from allmodes.problems.banana import banana
 from allmodes.problems.benchmark_problems import benchmark_problems
 from allmodes.problems.cec2013 import NichingProblem, cec2013
@@ -20,6 +20,7 @@ from allmodes.problems.vincent import vincent
 __all__ = [
     "NichingProblem",
     "Problem",
+    "applications",
     "asymmetric_mixture",
     "banana",
     "benchmark_problems",

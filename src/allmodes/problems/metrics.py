@@ -71,7 +71,7 @@ def collapse_rate(problem: Problem, points: Any, tolerance: float = ARRIVED) -> 
 
 def _collapsed(problem: Problem, points: Floats, tolerance: float) -> int:
     finite = points[np.isfinite(points).all(axis=1)]
-    apart = np.abs(finite[:, None, :] - problem.modes[None, :, :]).max(axis=2)
+    apart = problem.apart(finite).max(axis=2)
     taken = apart.argmin(axis=1)[apart.min(axis=1) <= tolerance]
     return len(taken) - len(np.unique(taken))
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from allmodes.checks import whole_number
+from allmodes.problems.applications import APPLICATIONS
 from allmodes.problems.banana import banana
 from allmodes.problems.cec2013 import cec2013
 from allmodes.problems.degenerate import degenerate
@@ -68,6 +69,7 @@ NAMED: dict[str, Named] = {
     "mixture-5d-20": Named(partial(random_mixture, 5, 20, 0.7)),
     "mixture-10d-50": Named(partial(random_mixture, 10, 50, 0.8)),
     "posterior-mixture": Named(posterior_mixture),
+    **{name.replace("_", "-"): Named(make) for name, make in APPLICATIONS.items()},
     **{f"cec2013-f{i}": Named(partial(cec2013, i), needs="ioh", lists_global_only=True) for i in range(1, _SUITE + 1)},
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,13 @@ class Problem:
     """A function to maximise, where to look, and what there is to find.
 
     Attributes:
-        objective: vectorized, with gradient and Hessian; runs in NumPy and in JAX.
+        objective: vectorized, with gradient and Hessian; runs in NumPy and in JAX, those of `applications` in NumPy
+            and without Hessian.
         bounds: (d, 2), the box in which searches start.
-        modes: (J, d), the maxima in the interior of the box, best first. Maxima on the boundary are not listed; a
-            problem with too many modes to list has the global ones only, and says so.
+        modes: (J, d), the maxima in the interior of the box, best first. Maxima on the boundary are listed for
+            `applications` alone; a problem with too many modes to list has the global ones only, and says so.
         is_global: (J,), which of them are global.
+        periodic: coordinates that wrap around, from one bound to the other.
     """
 
     name: str
@@ -30,18 +32,26 @@ class Problem:
     bounds: NDArray[np.float64]
     modes: NDArray[np.float64]
     is_global: NDArray[np.bool_]
+    periodic: tuple[int, ...] = field(default=(), kw_only=True)
 
     @property
     def dimension(self) -> int:
         return len(self.bounds)
+
+    def apart(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far points (N, d) are from each mode, in every coordinate, (N, J, d)."""
+        gaps = np.abs(np.asarray(points)[:, None, :] - self.modes)
+        for i in self.periodic:
+            turned = np.ptp(self.bounds[i]) - gaps[..., i]
+            gaps[..., i] = np.minimum(gaps[..., i], np.abs(turned))
+        return gaps
 
     def found(self, points: NDArray[np.float64], tolerance: float = 0.1) -> NDArray[np.bool_]:
         """Which modes have a point within the tolerance in every coordinate, (J,).
 
         Paper: eq:gpr_metric
         """
-        apart = np.abs(self.modes[:, None, :] - np.asarray(points)[None, :, :])
-        return np.any(np.all(apart <= tolerance, axis=2), axis=1)
+        return np.any(np.all(self.apart(points) <= tolerance, axis=2), axis=0)
 
 
 def best_first(
@@ -50,11 +60,12 @@ def best_first(
     bounds: NDArray[np.float64],
     modes: NDArray[np.float64],
     equal: float = EQUAL,
+    periodic: tuple[int, ...] = (),
 ) -> Problem:
     """The problem with its modes sorted by value; global are those within `equal` of the best."""
     values = objective.evaluate(modes, VALUE).value
     order = np.argsort(-values, kind="stable")
-    return Problem(name, objective, bounds, modes[order], values[order] >= values.max() - equal)
+    return Problem(name, objective, bounds, modes[order], values[order] >= values.max() - equal, periodic=periodic)
 
 
 def refine(objective: Objective, points: NDArray[np.float64], iterations: int = 20) -> NDArray[np.float64]:
