@@ -141,7 +141,7 @@ def test_a_better_trial_point_is_taken(order):
     assert table.phase[0] == (Phase.SLOPE.value if order == 0 else Phase.START.value)
     assert ready.tolist() == ([] if order == 0 else [0])
     assert (table.iterations[0], table.refusals[0]) == (1, 0)
-    assert table.radius[0] == pytest.approx(0.1)  # predicted well, but longer already than steps become
+    assert table.radius[0] == pytest.approx(TUNING.growth * 0.1)  # longer than other steps: the model was exact
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -203,29 +203,56 @@ def test_a_measured_model_that_misses_the_slope_is_out_of_date():
         np.testing.assert_allclose(table.gradient[rows], true, atol=1e-6)
 
 
-@pytest.mark.parametrize(("order", "at", "longest"), [(1, 0.5, 0.1), (2, 0.5, 0.1), (1, 5.0, np.inf)])
-def test_steps_do_not_become_longer_than_basins_inside_the_box(order, at, longest):
-    """A long slope, on which every model predicts well: outside of the box there is no such limit."""
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("at", "bend", "is_long"),
+    [(0.5, 0.06, False), (0.5, 0.0, True), (5.0, 0.06, True)],
+    ids=["bent", "exact", "outside"],
+)
+def test_steps_become_longer_than_basins_inside_the_box_only_where_models_are_exact(order, at, bend, is_long):
+    """A long slope, which waves do not interrupt: outside of the box there is no such limit."""
     d, bounds = 4, [(0, None)] * 4
 
     def slope(z):
-        return z.sum(axis=-1) / 100.0, np.full(z.shape, 0.01), np.zeros((*z.shape, d))
+        value = (z + bend * np.sin(12.0 * z)).sum(axis=-1)
+        return value, 1.0 + 12.0 * bend * np.cos(12.0 * z), -144.0 * bend * np.sin(12.0 * z)[..., None] * np.eye(d)
 
     context = a_context(order, bounds=bounds, function=slope)
-    local = begin(context, [np.full(d, at)])
-    lengths, before = [], np.full(d, at)
-    for _ in range(6):
+    local, lengths, before = begin(context, [np.full(d, at)]), [], np.full(d, at)
+    for _ in range(10):
         blocks = local.ask()
         where = blocks[0].points[0, 0]
-        lengths.append(np.linalg.norm(where - before))
-        before = where.copy()
+        if blocks[0].kind == Phase.STEP.name:
+            lengths.append(np.linalg.norm(where - before))
+            before = where.copy()
         local.tell(blocks, answer(context, blocks, slope))
-    assert max(lengths) <= longest + 1e-12 if np.isfinite(longest) else max(lengths) > 1.0
-    assert max(lengths) > 0.09
+    longest = TUNING.first_radius * np.sqrt(d)
+    assert max(lengths) > 2.0 * longest if is_long else longest <= max(lengths) < 1.5 * longest
 
 
 def test_a_trust_region_grows_where_the_model_predicts_well_up_to_the_longest():
-    radius, longest = np.array([0.02, 0.04, 0.2]), np.array([0.07, 0.07, 0.07])
-    told = np.array([1.0, 1.0, 1.0])
-    grown = learning._resized(radius, told, told, radius, longest)
-    np.testing.assert_allclose(grown, [0.05, 0.07, 0.2])  # those that began longer stay as they are
+    """And beyond as far as the model reaches, if it was followed to the end of the trust region."""
+    radius, reach = np.array([0.02, 0.04, 0.2, 0.06, 0.06, 0.06]), np.array([0.0, 0.0, 0.0, 0.1, 1.0, 1.0])
+    length, told = np.array([0.02, 0.04, 0.2, 0.06, 0.06, 0.04]), np.ones(6)
+    grown = learning._resized(radius, told, told, length, np.full(6, 0.07), reach)
+    np.testing.assert_allclose(grown, [0.05, 0.07, 0.07, 0.1, 0.15, 0.06])
+
+
+def test_a_slope_that_a_model_of_values_misses_ends_long_steps():
+    """The rise alone was as predicted."""
+    for H0, radius in ((H, 0.3), (1.1 * H, TUNING.first_radius * np.sqrt(2.0))):
+        context, table, rows = searches(0, points=[(0.4, 0.5)], radius=0.3)
+        table.value[rows], _, _ = hill(table.point[rows])
+        table.came_from[rows] = (0.3, 0.4)
+        table.old_gradient[rows] = hill(table.came_from[rows])[1]
+        table.hessian[rows] = H0
+        points = learning.points_of(context, table, Phase.SLOPE, rows)
+        learning.told_slope(context, table, rows, points, told(context, points))
+        assert table.radius[0] == pytest.approx(radius)
+
+
+def test_what_a_model_missed_is_a_share_of_the_rise_and_everything_where_the_point_failed():
+    g, M, s = np.ones((4, 2)), np.zeros((4, 2, 2)), np.full((4, 2), 0.5)
+    slope = np.array([[1.0, 1.0], [1.0, 0.8], [np.nan, 1.0], [1.0, 1.0]])
+    missed = learning._missed(g, M, s, np.array([1.05, 1.0, 1.0, -np.inf]), slope)
+    np.testing.assert_allclose(missed, [0.05, 0.1, np.inf, np.inf])

@@ -15,6 +15,8 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
+_EARLY = 2  # steps per dimension, after which a model has been corrected in all directions, and in some of them twice
+
 
 @stored
 @dataclass(eq=False)
@@ -112,8 +114,9 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     slope = None if order == 0 else told.gradient[:, 0]
     is_flatter = None if slope is None else _steepness(context, trial, slope) < _steepness(context, point, g)
     is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
+    missed, longest = _missed(g, H, s, rise, slope), _longest(context, point)
     taken, refused = rows[is_better], rows[~is_better]
-    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, _longest(context, point))
+    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, _reach(missed, length))
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if slope is not None:
         kept = np.flatnonzero(is_stale & is_better & table.is_measured[rows])
@@ -132,7 +135,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
         return refused
     if order == 1:
         usable = np.isfinite(slope).all(axis=1)
-        table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable])
+        early = _is_early(table, rows)[usable]
+        table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable], early)
     else:
         table.hessian[taken] = told.hessian[is_better, 0]
     table.gradient[taken] = slope[is_better]
@@ -142,6 +146,11 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
 def _steepness(context: Context, points: Array, g: Array) -> Array:
     """The largest slope (n,) in the coordinates that no bound holds."""
     return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
+
+
+def _is_early(table: TrustRegionTable, rows: Rows) -> Mask:
+    """Which searches have made too few steps to know the curvature in all directions, (n,)."""
+    return np.asarray(table.iterations[rows] <= _EARLY * table.d)
 
 
 def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
@@ -154,18 +163,38 @@ def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask 
     return np.asarray(is_better)
 
 
+def _missed(g: Array, H: Array, s: Array, rise: Array | None, slope: Array | None) -> Array:
+    """By which share of the rise models g, H were wrong over steps s, (n,): in it, and in the slope at the end."""
+    bent = g + (H @ s[..., None])[..., 0]
+    predicted = 0.5 * np.einsum("nd,nd->n", g + bent, s)
+    wrong = np.zeros(len(s)) if rise is None else np.abs(rise - predicted)
+    if slope is not None:
+        wrong = np.maximum(wrong, np.abs(np.einsum("nd,nd->n", slope - bent, s)))
+    return np.where((predicted > 0.0) & np.isfinite(wrong), wrong / np.maximum(predicted, TINY), np.inf)
+
+
+def _reach(missed: Array, length: Array) -> Array:
+    """How far models are exact that missed so much over a length: what they miss grows with the square of it."""
+    return np.asarray(length * np.sqrt(TUNING.fresh / np.maximum(missed, TINY)))
+
+
 def _longest(context: Context, point: Array) -> Array:
-    """How long steps from points (n, d) may become: in the box longer ones leap into other basins."""
+    """How long steps from points (n, d) may be if models are not exact: in the box longer ones leave the basin."""
     inside = context.box.project(point)  # around periodic coordinates
     is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
     return np.where(is_inside, TUNING.first_radius * np.sqrt(context.box.d), np.inf)
 
 
-def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longest: Array) -> Array:
-    """The next trust regions, by how well the models predicted the rise; they do not grow beyond the longest."""
+def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array) -> Array:
+    """The next trust regions, by how well the models predicted the rise.
+
+    They become longer than the longest as far as models reach that were followed to the end of the trust region: where
+    a step ends within it, the next one turns.
+    """
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
-    is_good = (ratio > 0.75) & (length > 0.8 * radius)
-    grown = np.where(is_good, np.maximum(radius, np.minimum(TUNING.growth * radius, longest)), radius)
+    is_at_end = length > 0.8 * radius
+    grown = np.where((ratio > 0.75) & is_at_end, TUNING.growth * radius, radius)
+    grown = np.minimum(grown, np.where(is_at_end, np.maximum(longest, reach), longest))
     return np.where(ratio < 0.25, TUNING.shrinkage * length, grown)
 
 
@@ -180,7 +209,10 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     is_guess = ~measured | (miss > TUNING.agreement)  # a measured model that misses the change is out of date
     table.is_measured[rows[is_guess]] = False
     guess = is_guess & np.isfinite(miss)
-    table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess])
+    table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess], _is_early(table, rows)[guess])
+    missed = _missed(table.old_gradient[rows], H, s, None, slope)
+    longest = np.maximum(_longest(context, point), _reach(missed, lengths(s)))
+    table.radius[rows] = np.minimum(table.radius[rows], longest)
     table.gradient[rows] = slope
     return rows
 

@@ -11,7 +11,7 @@ from allmodes.objective import Evaluation
 from allmodes.search.candidate import LOCAL, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
-from allmodes.search.geometry import clip, is_held
+from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models
 from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.recognition import recognise
@@ -112,7 +112,8 @@ class TrustRegion:
         far, gains, is_sure = np.abs(s).max(axis=1), models.gain(g, H, s), measured & (model.eigenvalues[:, -1] < 0.0)
         stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
         table.distance[rows], table.shrinkage[rows], table.promised[rows] = far, q, model.promise()
-        step = np.where((stretch > 0.0)[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
+        is_slow = (stretch > 0.0) & (stretch * lengths(s) <= table.radius[rows])
+        step = np.where(is_slow[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
         is_there = convergence.is_stationary(
             context, model, value, far, table.promised[rows], measured, table.measurements[rows], table.last_step[rows]
         )
@@ -146,7 +147,7 @@ class TrustRegion:
         """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""
         table, iterations, refusals = self.table, self.table.iterations[rows], self.table.refusals[rows]
         table.trial[rows], table.phase[rows] = trial, Phase.STEP.value
-        is_rough = (refusals >= TUNING.refusals) & (refusals >= TUNING.refused_share * iterations)
+        is_rough = (refusals >= max(TUNING.refusals, table.d)) & (refusals >= TUNING.refused_share * iterations)
         is_lost = (iterations > self._patience) | (is_rough & ~table.has_met_kink[rows])
         is_lost |= (trial == table.point[rows]).all(axis=1)
         is_lost |= table.radius[rows] < TUNING.negligible * self.context.xtol

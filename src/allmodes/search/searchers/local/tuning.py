@@ -18,7 +18,7 @@ class Tuning:
     first_radius: float = constant(
         0.05,
         "box, root mean square of the coordinates",
-        "longest step inside the box, from the first on; longer ones leave the basin",
+        "longest step inside the box where models are not exact, from the first on; longer ones leave the basin",
     )
     longest_line: float = constant(0.15, "box", "longest first point of a line over kinks")
     spacing_share: float = constant(0.5, "spacing of modes", "first step: half the way to the next mode")
@@ -45,7 +45,11 @@ class Tuning:
         "last step, above which the curvature is not measured yet: on the wall of a valley the next step is short, too",
     )
     remeasure: float = constant(0.2, "distance", "next measurement of the curvature, after one that came too early")
-    fresh: float = constant(0.02, "change of gradient", "a measured model that misses less is kept over a longer step")
+    fresh: float = constant(
+        0.02,
+        "change of gradient, or predicted rise",
+        "a measured model that misses less is kept over a longer step; any may be followed over longer steps",
+    )
     slow: float = constant(0.55, "last step", "steps that shrink by less converge linearly: 2/3 at a quartic optimum")
     quadratic: float = constant(
         0.1, "last step", "steps that shrink to less converge quadratically; those that shrink by less are not followed"
