@@ -28,6 +28,7 @@ _ORDER = (
     "applications",
     "known_optima",
     "kinks",
+    "fits",
     "missing_modes",
     "recognition",
     "recognition_bank",

@@ -7,6 +7,7 @@ from importlib.metadata import version as _version
 from allmodes import baselines, nva, problems
 from allmodes.finder import ModeFinder
 from allmodes.finding import find_maxima, find_minima
+from allmodes.fitting import curve_fit, find_fits
 from allmodes.objective import Objective
 from allmodes.result import Mode, Result
 from allmodes.status import Status
@@ -20,6 +21,8 @@ __all__ = [
     "Result",
     "Status",
     "baselines",
+    "curve_fit",
+    "find_fits",
     "find_maxima",
     "find_minima",
     "nva",

@@ -18,6 +18,7 @@ import numpy as np
 from allmodes import storage
 from allmodes.driver import Driver
 from allmodes.objective.evaluator import Evaluator
+from allmodes.state import FinderState
 
 EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
 _PIECE = 1.0  # seconds of work given to this process at once: what Ctrl-C can lose
@@ -126,15 +127,19 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     if None not in seeds and seeds[0] != seeds[1]:
         raise ValueError(f"{path} holds a search with rng={seeds[0]}; this one has {seeds[1]}. Use another file.")
     same_box = all(np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES)
-    if not same_box or ours.frame.maximise != theirs.frame.maximise or ours.context.order != theirs.context.order:
+    if not same_box or ours.frame.maximise != theirs.frame.maximise or _derivatives(ours) != _derivatives(theirs):
         raise ValueError(
             f"{path} holds a search of another problem (bounds, sign or derivatives differ). Use another file."
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
     ours.context.maxfev = theirs.settings.maxfev
-    ours.rounds.allow(ours.context.maxfev - ours.context.nfev)
+    ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""
+
+
+def _derivatives(state: FinderState) -> tuple[int, bool]:
+    return state.context.order, state.context.has_model
 
 
 class Pace:

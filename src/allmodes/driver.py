@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -54,17 +55,24 @@ class Task:
     options: dict[str, Any] | None
     effort: float | None = None
 
-    def begin(self, order: int) -> Driver:
-        """A search that has not evaluated anything; order: 0 from values alone, 1 with gradients, 2 with Hessians."""
+    def begin(self, order: int, is_derived: bool = False, cost_of_mode: int | None = None) -> Driver:
+        """A search that has not evaluated anything.
+
+        Args:
+            order: 0 from values alone, 1 with gradients, 2 with Hessians.
+            is_derived: whether gradients are made of values already: there is nothing to compare them with.
+            cost_of_mode: of residuals, evaluations that each mode costs at the end; None for a function.
+        """
         settings, frame, context, search = prepare(
             self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
             n_modes=self.n_modes, maxfev=self.maxfev, maxiter=self.maxiter, maxtime=self.maxtime, xtol=self.xtol,
             periodic=self.periodic, noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
-            options=self.options, effort=self.effort,
+            options=self.options, effort=self.effort, cost_of_mode=cost_of_mode,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
         is_trusted = settings.noise is not None or not settings.options.get("check", True)
-        memory, diagnosis = Memory(frame.box.D, order), Diagnosis(context, is_trusted)
+        memory = Memory(frame.box.D, 2 if context.has_model else order)
+        diagnosis = Diagnosis(context, is_trusted, compares=order > 0 and not is_derived)
         state = FinderState(settings, frame, context, search, known, memory, diagnosis)
         if len(known):
             state.welcome(known.points, known.values, 0)
@@ -78,12 +86,12 @@ class Driver:
         state: the search, new or as it was saved.
 
     Attributes:
-        cost_per_hessian: evaluations of the function that a point with a Hessian costs.
+        cost: evaluations of the function that a point costs at which these derivatives are wanted.
     """
 
     def __init__(self, state: FinderState) -> None:
         self.state = state
-        self.cost_per_hessian = 1
+        self.cost: Callable[[Needs], int] = lambda needs: 1
         self._begun = time.monotonic()
         self._earlier = state.tally  # what evaluators in other processes have called
 
@@ -144,7 +152,7 @@ class Driver:
                 return
             if maxiter is not None and state.nit + len(state.rounds) >= maxiter:
                 return
-            if not state.begin_round(self.cost_per_hessian):
+            if not state.begin_round(self.cost):
                 return
 
     def _pass_on(self) -> bool:

@@ -17,6 +17,7 @@ from allmodes.driver import Driver, Task
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
+from allmodes.objective.residuals import SumOfSquares
 from allmodes.progress import Progress, progress_of, progress_text
 from allmodes.result import Result
 from allmodes.status import Status
@@ -32,6 +33,26 @@ class Function(NamedTuple):
     hess: Any
     vectorized: bool
 
+    def source(self, box: Box) -> Source:
+        """What the evaluator calls."""
+        return Source.make(*self, box=box)
+
+
+class Residuals(NamedTuple):
+    """A user's vector of residuals: see `find_fits`."""
+
+    part: SumOfSquares
+    jac: Any
+    hess: Any = None
+
+    @property
+    def vectorized(self) -> bool:
+        return self.part.batched
+
+    def source(self, box: Box) -> Source:
+        """What the evaluator calls: sums of squares, with gradients and a model of the curvature."""
+        return Source((self.part,), 1, has_model=True)
+
 
 class Execution(NamedTuple):
     """Where the function is evaluated, who watches, and where the search is kept: see `find_minima`."""
@@ -45,17 +66,17 @@ class Execution(NamedTuple):
     checkpoint: str | os.PathLike[str] | None
 
 
-def find(task: Task, function: Function, execution: Execution) -> Result:
+def find(task: Task, function: Function | Residuals, execution: Execution) -> Result:
     """Run the search; what was found so far if it is interrupted."""
     box = Box.make(task.bounds, task.x0, task.periodic)
-    source = Source.make(*function, box=box)
+    source = function.source(box)
     if execution.callback is not None and not callable(execution.callback):
         raise TypeError(f"callback is {execution.callback!r}; wanted a function of intermediate_result.")
-    asked = task.begin(source.order)
+    is_derived, cost = source.is_derived, source.cost(source.offers) if source.has_model else None
+    asked = task.begin(source.order, is_derived, cost)
     keeper = Keeper(execution.checkpoint, (task.options or {}).get("checkpoint_every", EVERY))
     driver = keeper.resumed(asked)
-    if function.jac is True and function.hess == "2-point":
-        driver.cost_per_hessian = 1 + box.d  # differences of gradients call the function, too
+    driver.cost = source.cost
     watchers = _Watchers.of(execution)
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,
@@ -86,7 +107,7 @@ def find(task: Task, function: Function, execution: Execution) -> Result:
         return _with_settings(driver.result_with(evaluator), function, execution)
 
 
-def _with_settings(result: Result, function: Function, execution: Execution) -> Result:
+def _with_settings(result: Result, function: Function | Residuals, execution: Execution) -> Result:
     """The result with the loop's own arguments added; what is not plain data is given by name."""
     given = {
         "jac": function.jac, "hess": function.hess, "vectorized": function.vectorized,

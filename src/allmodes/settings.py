@@ -80,7 +80,7 @@ class Settings:
 def prepare(
     bounds: Any, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
     maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
-    effort: Any = None,
+    effort: Any = None, cost_of_mode: int | None = None,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
     box, method = Box.make(bounds, x0, periodic), _method(method)
@@ -108,7 +108,7 @@ def prepare(
         effort=None if effort is None else number("effort", effort, above=0.0),
     )
     context = Context(
-        box, Archive(box), _generator(rng), order=order, is_global=target == "global",
+        box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
         xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)),
     )  # fmt: skip

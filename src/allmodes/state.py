@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from allmodes.known import Known
 from allmodes.memory import Memory, keys_of
-from allmodes.objective import Evaluation
+from allmodes.objective import Evaluation, Needs
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.frame import Frame
 from allmodes.result import History
@@ -95,11 +96,11 @@ class FinderState:
 
     @property
     def left(self) -> int:
-        """Evaluations that are neither made nor in flight."""
-        return self.context.maxfev - self.context.nfev - self.rounds.reserved
+        """Evaluations that are neither made nor in flight, nor kept back for the modes."""
+        return self.context.left - self.context.kept_back - self.rounds.reserved
 
-    def begin_round(self, cost_per_hessian: int) -> bool:
-        """Ask the search for another round; False if that has no points.
+    def begin_round(self, cost: Callable[[Needs], int]) -> bool:
+        """Ask the search for another round, of points that cost so much; False if that has no points.
 
         What the budget does not allow of it is held back: a search that is resumed with a larger one goes on there.
         """
@@ -110,8 +111,7 @@ class FinderState:
             if not len(self.rounds):
                 self.reason = self.search.ending or "nothing is left to try"
             return False
-        cost = cost_per_hessian if "hessian" in request.needs else 1
-        round_ = Round.of(box, request, self.rounds.begun, cost)
+        round_ = Round.of(box, request, self.rounds.begun, cost(request.needs))
         if self.diagnosis.is_over and not self.context.noise:
             self._fill_free(round_)
         round_.allow(self.left)

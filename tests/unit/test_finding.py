@@ -393,7 +393,7 @@ def test_every_argument_reaches_both_searches():
 )
 def test_a_callback_may_answer_with_a_bool_of_numpy(answer, status):
     """As a comparison of two numbers of an array is; a number that happens to be returned is no answer."""
-    result = find_minima(double_well, WELL, callback=lambda intermediate_result: answer, rng=0, maxfev=70)
+    result = find_minima(double_well, WELL, callback=lambda intermediate_result: answer, rng=0, maxfev=90)
     assert result.status is status
 
 

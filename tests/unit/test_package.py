@@ -54,7 +54,17 @@ def test_every_public_name_is_there():
 
 
 def test_the_top_level_is_small():
-    names = {"find_minima", "find_maxima", "ModeFinder", "Result", "Mode", "Status", "Objective"}
+    names = {
+        "find_minima",
+        "find_maxima",
+        "find_fits",
+        "curve_fit",
+        "ModeFinder",
+        "Result",
+        "Mode",
+        "Status",
+        "Objective",
+    }
     assert set(allmodes.__all__) == names | {"nva", "problems", "baselines"}
 
 

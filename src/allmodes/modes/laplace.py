@@ -49,6 +49,7 @@ def log_weights(
     *,
     is_free: NDArray[np.bool_] | None = None,
     slopes: Floats | None = None,
+    least: float | None = None,
 ) -> Floats:
     """log c_i, normalised, of c_i ~ exp(l_i / omega) prod_j (2 pi omega / |lambda_ij|)^(1/2).
 
@@ -66,6 +67,7 @@ def log_weights(
         temperature: omega.
         is_free: which coordinates are not at a bound, (J, d); all, by default.
         slopes: derivatives of l, (J, d), read where a coordinate is at a bound; needed with `is_free`.
+        least: floor of the sizes of eigenvalues, in place of 1e-3 of the mode's largest.
 
     Paper: lem:limit_cfi, th:laplace
 
@@ -73,7 +75,7 @@ def log_weights(
     array([0.667, 0.333])
     """
     omega = number("temperature", temperature, above=0.0)
-    values, eigenvalues = _checked(values, eigenvalues)
+    values, eigenvalues = _checked(values, eigenvalues, least)
     log_widths = 0.5 * (np.log(2.0 * np.pi) + np.log(omega) - np.log(eigenvalues))
     if is_free is not None:
         log_widths += _log_one_sided(eigenvalues, omega, is_free, slopes)
@@ -139,10 +141,11 @@ def _log_one_sided(eigenvalues: Floats, omega: float, is_free: Any, slopes: Any)
         return np.where(is_free, 0.0, np.log(0.5 * erfcx(steepness)))
 
 
-def _checked(values: Floats, eigenvalues: Floats) -> tuple[Floats, Floats]:
+def _checked(values: Floats, eigenvalues: Floats, least: float | None = None) -> tuple[Floats, Floats]:
     """Values, NaN where they are not finite, and floored sizes of eigenvalues."""
     values, eigenvalues = np.asarray(values, dtype=np.float64), np.asarray(eigenvalues, dtype=np.float64)
     if values.ndim != 1 or eigenvalues.ndim != 2 or len(values) != len(eigenvalues):
         found = f"values has shape {values.shape} and eigenvalues {eigenvalues.shape}"
         raise ValueError(f"{found}; wanted (J,) and (J, d), one row per mode.")
-    return np.where(np.isfinite(values), values, np.nan), _floored(eigenvalues)
+    sizes = _floored(eigenvalues) if least is None else np.maximum(np.abs(eigenvalues), least)
+    return np.where(np.isfinite(values), values, np.nan), sizes

@@ -13,6 +13,7 @@ from allmodes.objective.evaluation import GRADIENT, HESSIAN, VALUE, Needs
 from allmodes.objective.objective import Objective
 from allmodes.objective.packages import PACKAGES, AutogradPart, JaxPart, Single, TorchPart, require
 from allmodes.objective.parts import GRADIENT_NAME, HESSIAN_NAME, VALUE_NAME, Differences, Given, Pair, Part, WithArgs
+from allmodes.objective.residuals import SumOfSquares
 
 TWO_POINT = "2-point"
 _KEPT = 4  # sources that a worker process keeps, with their compiled code; one search needs one or two
@@ -27,12 +28,14 @@ class Source:
     Args:
         parts: together they provide values, and derivatives up to the order.
         order: 0 for values alone, 1 with gradients, 2 with Hessians.
+        has_model: whether a model of the Hessian comes with gradients: the matrix of Gauss and Newton, of residuals.
         plain: the user's own functions, when all are functions: compiled as soon as they are seen to be JAX's.
     """
 
     parts: tuple[Part, ...]
     order: int
     plain: Objective | None = None
+    has_model: bool = False
 
     @staticmethod
     def make(
@@ -69,7 +72,17 @@ class Source:
     @property
     def offers(self) -> Needs:
         """The derivatives that can be asked for."""
-        return (VALUE, GRADIENT, GRADIENT | HESSIAN)[self.order]
+        return (VALUE, GRADIENT, GRADIENT | HESSIAN)[2 if self.has_model else self.order]
+
+    def cost(self, needs: Needs) -> int:
+        """Evaluations of the function for one point at which these derivatives are wanted, too."""
+        wanted = needs | {VALUE_NAME}
+        return sum(part.cost(part.provides & wanted).nfev for part in self.parts if part.provides & wanted)
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether gradients are made of differences: they need not be compared with any."""
+        return any(isinstance(part, SumOfSquares) and part.jac is None for part in self.parts)
 
     @property
     def batched(self) -> bool:
@@ -89,7 +102,7 @@ class Source:
     def __reduce__(self) -> Any:
         """Travels with a name, by which a worker process finds code it has already compiled."""
         name = self.__dict__.setdefault("_name", uuid.uuid4().hex)
-        return _restore, (name, self.parts, self.order, self.plain)
+        return _restore, (name, self.parts, self.order, self.plain, self.has_model)
 
 
 def _restore(name: str, *fields: Any) -> Source:

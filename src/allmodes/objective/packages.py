@@ -71,6 +71,30 @@ class JaxPart:
 
 
 @dataclass(frozen=True)
+class JaxVector:
+    """A vector-valued function written in JAX, or its Jacobian, compiled for points (N, D)."""
+
+    function: Single
+    is_jacobian: bool
+    _compiled: list[Callable[[Floats], Any]] = field(default_factory=list, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_compiled": []}  # compiled code stays in its process
+
+    def __call__(self, x: Floats) -> Floats:
+        """(N, m), or (N, m, D); batches are filled up to powers of two, as in `JaxPart`."""
+        import jax
+
+        if not self._compiled:
+            derived = jax.jacfwd(self.function) if self.is_jacobian else self.function
+            self._compiled.append(jax.jit(jax.vmap(derived)))
+        N = len(x)
+        rows = np.minimum(np.arange(1 << (N - 1).bit_length()), N - 1)
+        with jax.enable_x64(True):
+            return np.asarray(self._compiled[0](x[rows]), dtype=np.float64)[:N]
+
+
+@dataclass(frozen=True)
 class TorchPart:
     """A function written in PyTorch; all points at once where torch.func.vmap can, one by one where it cannot."""
 

@@ -34,6 +34,23 @@ def shape_of(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape if name == GRADIENT_NAME else (*shape, shape[-1])
 
 
+def moved_inside(box: Box, points: Floats) -> tuple[Floats, Floats]:
+    """Steps (n, d) of forward differences, and points (n, D) moved by them, one free coordinate at a time (n, d, D).
+
+    No point leaves the bounds: a step turns inward where a bound is near.
+    """
+    places = np.flatnonzero(box.free)
+    x = points[:, places]
+    size = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), box.scale)  # less than the box is wide
+    target = x + size
+    target = np.where(target > box.upper[places], x - size, target)
+    target = np.clip(target, box.lower[places], box.upper[places])
+    target = np.where(target == x, np.nextafter(x, np.where(x < box.upper[places], np.inf, -np.inf)), target)
+    moved = np.repeat(points[:, None, :], box.d, axis=1)
+    moved[:, np.arange(box.d), places] = target
+    return target - x, moved
+
+
 class Counts(NamedTuple):
     """At how many points values, gradients and Hessians were computed."""
 
@@ -161,26 +178,13 @@ class Differences:
         found = self.part(x, (wanted | {GRADIENT_NAME}) & self.part.provides)
         found = {name: copy(result) for name, result in found.items()}  # the next call may overwrite it
         gradient = self._checked(found[GRADIENT_NAME], x.shape).reshape(points.shape)
-        steps, moved = self._moved(points)
+        steps, moved = moved_inside(self.box, points)
         around = self._gradients(moved.reshape(-1, self.box.D)).reshape(moved.shape)
         places = np.flatnonzero(self.box.free)
         rows = (around - gradient[:, None, :]) / steps[:, :, None]
         hessian = np.zeros((*points.shape, self.box.D))
         hessian[:, places[:, None], places] = 0.5 * (rows[..., places] + rows[..., places].mT)
         return found | {GRADIENT_NAME: gradient.reshape(x.shape), HESSIAN_NAME: hessian.reshape(*x.shape, self.box.D)}
-
-    def _moved(self, points: Floats) -> tuple[Floats, Floats]:
-        """Steps (n, d), and the points moved by them, one coordinate at a time (n, d, D)."""
-        box, places = self.box, np.flatnonzero(self.box.free)
-        x = points[:, places]
-        size = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), box.scale)  # less than the box is wide
-        target = x + size
-        target = np.where(target > box.upper[places], x - size, target)
-        target = np.clip(target, box.lower[places], box.upper[places])
-        target = np.where(target == x, np.nextafter(x, np.where(x < box.upper[places], np.inf, -np.inf)), target)
-        moved = np.repeat(points[:, None, :], box.d, axis=1)
-        moved[:, np.arange(box.d), places] = target
-        return target - x, moved
 
     def _gradients(self, points: Floats) -> Floats:
         only = _ALONE[GRADIENT_NAME]

@@ -6,6 +6,7 @@ from allmodes.problems.benchmark_problems import benchmark_problems
 from allmodes.problems.cec2013 import NichingProblem, cec2013
 from allmodes.problems.degenerate import degenerate
 from allmodes.problems.extension import pyramidal
+from allmodes.problems.fits import FitProblem, fit_problems
 from allmodes.problems.gaussian_mixtures import asymmetric_mixture, mixture_objective, symmetric_mixture
 from allmodes.problems.himmelblau import himmelblau
 from allmodes.problems.needle_basins import needle_basins
@@ -18,6 +19,7 @@ from allmodes.problems.styblinski_tang import styblinski_tang, styblinski_tang_o
 from allmodes.problems.vincent import vincent
 
 __all__ = [
+    "FitProblem",
     "NichingProblem",
     "Problem",
     "applications",
@@ -26,6 +28,7 @@ __all__ = [
     "benchmark_problems",
     "cec2013",
     "degenerate",
+    "fit_problems",
     "gllim",
     "hapke",
     "himmelblau",

@@ -10,6 +10,7 @@ from allmodes.nva.engine import Run
 from allmodes.objective import Objective
 from allmodes.report.bars import modes
 from allmodes.report.course import convergence, weights
+from allmodes.report.explanations import fits, profile, waterfall
 from allmodes.report.film import animate
 from allmodes.report.landscape import landscape
 from allmodes.report.pairs import pairs
@@ -18,6 +19,7 @@ from allmodes.report.runs import as_result, draw_run
 from allmodes.result import Result
 
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+OF_FITS = ("fits", "profile", "waterfall")
 
 
 class Plots:
@@ -103,6 +105,43 @@ class Plots:
             fps: frames in a second.
         """
         return animate(self._result, path, fun, coordinates, at, ax, run, frames, fps)
+
+    def fits(self, f: Callable[..., Any], xdata: Any, ydata: Any, sigma: Any = None, ax: Any = None) -> Any:
+        """Data with the curves of the best six explanations, and below what is left of the data.
+
+        Args:
+            f: the model, f(xdata, *parameters) -> (m,), as for `curve_fit`.
+            xdata, ydata: the data; without numbers (m,) in xdata they are drawn in their order.
+            sigma: errors of the data, drawn as bars.
+            ax: axes to draw in: the panels are `ax.child_axes`.
+        """
+        return fits(self._result, f, xdata, ydata, sigma, ax)
+
+    def profile(
+        self,
+        parameter: int | str,
+        residuals: Callable[..., Any] | None = None,
+        points: int = 41,
+        maxfev: int = 5000,
+        ax: Any = None,
+    ) -> Any:
+        """How much chi2 rises when a parameter is held and all others follow: the profile of the likelihood.
+
+        It is followed outward from each of the best six explanations; the black line is the least of all. Where it is
+        below 3.84 the parameter is within its interval of 95 %, which may have several pieces.
+
+        Args:
+            parameter: by number or name.
+            residuals: for results that were loaded: the function, with residuals divided by their errors.
+            points: values of the parameter, between its bounds.
+            maxfev: evaluations of the residuals, at most.
+            ax: axes to draw on.
+        """
+        return profile(self._result, parameter, residuals, points, maxfev, ax)
+
+    def waterfall(self, ax: Any = None) -> Any:
+        """The values that local searches ended at, best first; steps are modes that were found again and again."""
+        return waterfall(self._result, ax)
 
 
 class RunPlots:

@@ -1,9 +1,10 @@
 """What a search returns: `Result` and its parts."""
 
+from allmodes.result.fit import Fit
 from allmodes.result.history import History
 from allmodes.result.mode import Mode, best_of
 from allmodes.result.paths import Paths
 from allmodes.result.result import Result
 from allmodes.result.trace import AnnealingTrace
 
-__all__ = ["AnnealingTrace", "History", "Mode", "Paths", "Result", "best_of"]
+__all__ = ["AnnealingTrace", "Fit", "History", "Mode", "Paths", "Result", "best_of"]

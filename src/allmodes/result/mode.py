@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.result.fit import Fit
 from allmodes.storage import stored
 
+_OF_FITS = (
+    "residuals", "cost", "chi2", "reduced_chi2", "dof", "covariance", "standard_errors", "correlations", "undetermined",
+    "aic", "bic",
+)  # fmt: skip
 _SHOWN_COORDINATES = 4  # of a single point
 
 Floats = NDArray[np.float64]
@@ -37,6 +43,9 @@ class Mode:
         found_at: evaluations made when it was found.
         standard_error: of the value, for noisy functions.
         active: coordinates that sit at a bound.
+        fit: of `find_fits` and `curve_fit`, how well it explains the data (see `allmodes.result.Fit`); its attributes
+            can be read from the mode itself: residuals, cost, chi2, reduced_chi2, dof, covariance, standard_errors,
+            correlations, undetermined, aic and bic. None elsewhere.
     """
 
     x: Floats
@@ -53,6 +62,15 @@ class Mode:
     found_at: int
     standard_error: float | None = None
     active: tuple[int, ...] = ()
+    fit: Fit | None = None
+
+    if not TYPE_CHECKING:  # or every misspelt name would pass as Any
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _OF_FITS and self.fit is not None:
+                return getattr(self.fit, name)
+            hint = "; only modes of find_fits and curve_fit have it" if name in _OF_FITS else ""
+            raise AttributeError(f"a Mode has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
         return f"Mode({self.fun:.6g} at {point_text(self.x)}, {self.kind}{', global' if self.is_global else ''})"

@@ -57,6 +57,7 @@ class Result:
         trace: some of the mixtures that annealing went through; None if nothing was annealed.
         symmetries: matrices M (D, D) under which the function was seen to be the same, f(M x) = f(x), modulo periods:
             parts that swap names, signs that do not matter.
+        problem: what `find_fits` was given, for plots of profiles; None elsewhere, and after loading.
     """
 
     x: Floats
@@ -85,6 +86,15 @@ class Result:
     paths: Paths = field(default_factory=Paths)
     trace: AnnealingTrace | None = None
     symmetries: tuple[Floats, ...] = ()
+    problem: Any = field(default=None, metadata={"stored": False})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"problem": None}  # a user's function need not travel
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether the modes are explanations of data."""
+        return any(mode.fit is not None for mode in self.modes)
 
     # ---- as a dict
 
@@ -139,7 +149,8 @@ class Result:
 
     @property
     def plot(self) -> Any:
-        """Plots: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`."""
+        """Plots: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`; of fits
+        `fits`, `profile` and `waterfall`."""
         return importlib.import_module(_PLOTS).Plots(self)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from allmodes.modes.coverage import counted
 from allmodes.nva.engine.run import wrapped
+from allmodes.result.fit_table import fit_table
 from allmodes.result.mode import point_text
 from allmodes.result.symmetries import in_words
 from allmodes.terminal import visible
@@ -33,7 +34,7 @@ def text_of(result: Result) -> str:
         *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
         *(wrapped(f"the same under {_symmetries(result)}") if result.symmetries else []),
         "",
-        *(_table(result) if result.modes else wrapped(f"best point {point_text(result.x)}, value {result.fun:.6g}")),
+        *(_shown(result) if result.modes else wrapped(f"best point {point_text(result.x)}, value {result.fun:.6g}")),
     ]
     if result.nfail:
         lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{_first(result.failures)}")]
@@ -45,6 +46,10 @@ def _symmetries(result: Result) -> str:
     shown = [in_words(M, result.coordinate_names) for M in result.symmetries[:_SHOWN_SYMMETRIES]]
     more = len(result.symmetries) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _shown(result: Result) -> list[str]:
+    return fit_table(result) if result.is_fit else _table(result)
 
 
 def _table(result: Result) -> list[str]:

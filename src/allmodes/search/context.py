@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.objective import GRADIENT, HESSIAN, VALUE, Needs
 from allmodes.objective.bounds import Box
 from allmodes.result.records import FrameRecord, PathRecord
 from allmodes.search.archive import Archive
@@ -16,6 +17,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _FEW_VALUES = 8  # space-filling values below which their range stands in for the interquartile range
 _MOST_VALUES = 4096  # space-filling values kept: more would not change the quartiles
 
@@ -30,6 +32,7 @@ class Context:
         archive: modes found.
         rng: all randomness.
         order: 0 values, 1 gradients too, 2 Hessians too.
+        cost_of_mode: evaluations that each mode costs at the end of the search; None for most functions.
         is_global: whether only the best modes count.
         xtol: wanted accuracy of positions, as a share of the box.
         noise: standard deviation of a value; 0 for exact functions, NaN until it is measured.
@@ -46,6 +49,7 @@ class Context:
     archive: Archive
     rng: np.random.Generator
     order: int = 0
+    cost_of_mode: int | None = None
     is_global: bool = False
     xtol: float = 1e-6
     noise: float = 0.0
@@ -67,6 +71,26 @@ class Context:
     def tolerances(self) -> Tolerances:
         """Every threshold on places and values."""
         return Tolerances(self)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether gradients come with a model of the Hessian: with residuals, that of Gauss and Newton."""
+        return self.cost_of_mode is not None
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether gradients are made of differences of residuals: then a Jacobian costs evaluations."""
+        return self.has_model and self.cost_of_mode != 1
+
+    @property
+    def kept_back(self) -> int:
+        """Evaluations that are kept back: residuals are looked at once more at every mode."""
+        return (self.cost_of_mode or 0) * len(self.archive)
+
+    @property
+    def needs(self) -> Needs:
+        """What local searches want to know at every point, besides its value."""
+        return _NEEDS[2 if self.has_model else self.order]
 
     @property
     def left(self) -> int:

@@ -48,6 +48,7 @@ class Diagnosis:
     Args:
         context: what is found out about rounding is noted there.
         is_over: whether everything was looked at, or nothing is to be.
+        compares: whether there are derivatives to be compared with differences.
 
     Attributes:
         twice: two values at one point, if they differ: the function is random; empty otherwise.
@@ -55,6 +56,7 @@ class Diagnosis:
 
     context: Context
     is_over: bool = False
+    compares: bool = False
     twice: tuple[float, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
@@ -65,7 +67,7 @@ class Diagnosis:
         order, d = self.context.order, self.context.box.d
         place, direction = _place(0, d)
         line = place + _SPACING * np.r_[np.arange(_LINE), 0.0][:, None] * direction
-        if not order:
+        if not self.compares:
             return Request(line)
         other, way = _place(1, d)
         return Request(np.concatenate([line, [place + _REACH * direction, other, other + _REACH * way]]), _NEEDS[order])
@@ -73,7 +75,7 @@ class Diagnosis:
     def tell(self, points: Array, told: Evaluation) -> None:
         """What came of the points, in the user's coordinates and sign; an error if jac or hess is wrong."""
         self._look_at_values(told.value[: _LINE + 1])
-        if self.context.order and not self.twice:
+        if self.compares and not self.twice:
             pairs = [[0, _LINE + 1], [_LINE + 2, _LINE + 3]]
             _compare(points[pairs], told, pairs, self.context.tolerances.rounded)
         self.is_over = True

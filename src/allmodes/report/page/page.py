@@ -17,6 +17,7 @@ from allmodes.modes.coverage import counted
 from allmodes.objective import Objective
 from allmodes.report.page import data, figures, text
 from allmodes.result import Result
+from allmodes.result.fit_table import fit_table
 
 _TEMPLATES = "templates"
 _SCRIPTS = ("values.js", "plots.js", "page.js")  # in the order in which they need each other
@@ -66,6 +67,7 @@ def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, t
             text=text.of(result),
             table=text.table(result),
             number=text.number,
+            explanations="\n".join(fit_table(result)) if result.is_fit else "",
         )
     )
     return str(page.encode("utf-8", "backslashreplace").decode("utf-8"))  # half a surrogate pair has no UTF-8

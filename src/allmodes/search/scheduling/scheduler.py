@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
-from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
+from allmodes.objective import VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
@@ -31,7 +31,6 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _SCREENING = "screening"
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
 _IN_VAIN = (Stuck, Rejected)
@@ -138,14 +137,14 @@ class Scheduler(Strategy):
             self.turn = "" if turn == LOCAL else turn
             if not blocks and not self.flights and self._enough and self._next_turn() != LOCAL:
                 return self.ask()  # local searches are enough: it is the others' turn
-            return self._take_off(Flight(blocks), _NEEDS[self.context.order])
+            return self._take_off(Flight(blocks), self.context.needs)
         self.turn = ""
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
         if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
             return self.ask()  # it has just found that nothing is left to try: the others have something
         flight, needs = Flight(blocks, turn if len(request.points) else ""), VALUE if blocks else request.needs
         if self.members[turn].wants_derivatives:
-            needs = _NEEDS[self.context.order]
+            needs = self.context.needs
         return self._take_off(flight, needs, request.points)
 
     def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:

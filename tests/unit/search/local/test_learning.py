@@ -256,3 +256,18 @@ def test_what_a_model_missed_is_a_share_of_the_rise_and_everything_where_the_poi
     slope = np.array([[1.0, 1.0], [1.0, 0.8], [np.nan, 1.0], [1.0, 1.0]])
     missed = learning._missed(g, M, s, np.array([1.05, 1.0, 1.0, -np.inf]), slope)
     np.testing.assert_allclose(missed, [0.05, 0.1, np.inf, np.inf])
+
+
+def test_where_residuals_vanish_nothing_is_added_to_the_model_of_gauss_and_newton():
+    """What was learnt from steps on the way there is no curvature that was measured."""
+    context, table, rows = searches(1, points=((0.5, 0.5),))
+    context.cost_of_mode = 1
+    table.value[rows], table.gradient[rows], table.hessian[rows] = -1e-10, [2e-7, 0.0], -1e-4 * np.eye(2)
+    table.gauss_newton[rows], table.second[rows] = -np.eye(2), 5.0 * np.eye(2)
+    table.is_measured[rows] = True  # for residuals vanished a step ago, too
+    table.trial[rows] = point = np.array([[[0.5005, 0.5]]])
+    seen = Evaluation(np.array([[-1e-12]]), np.zeros((1, 1, 2)), -10.0 * np.eye(2)[None, None])
+    learning.told_step(context, table, rows, point, seen)
+    assert table.value[rows] == -1e-12  # the step is taken
+    assert table.hessian[rows[0]].tolist() == (-10.0 * np.eye(2)).tolist()
+    assert table.is_measured[rows].all()

@@ -203,3 +203,32 @@ def test_a_search_that_may_not_move_along_a_direction_steps_across_it():
     np.testing.assert_allclose(np.einsum("nd,nd->n", steps, along), 0.0, atol=1e-12)
     freely = quadratic.step(free_model(g, H), np.full(6, 0.3))
     assert np.abs(np.einsum("nd,nd->n", freely, along)).max() > 0.01, "the control moves along it"
+
+
+class TestUpdatedPart:
+    """What a model of Gauss and Newton leaves out, learnt from steps."""
+
+    def test_the_change_that_was_seen_is_what_it_says_now(self):
+        rng = np.random.default_rng(0)
+        S = rng.standard_normal((4, 3, 3))
+        S = S + S.mT
+        s, change, whole = rng.standard_normal((3, 4, 3))
+        learnt = quadratic.updated_part(S, s, change, whole)
+        assert np.einsum("nij,nj->ni", learnt, s) == pytest.approx(change)
+        assert learnt == pytest.approx(learnt.mT)
+
+    def test_it_shrinks_with_the_residuals(self):
+        S, s = np.eye(2)[None], np.array([[1.0, 0.0]])
+        learnt = quadratic.updated_part(S, s, 0.01 * s, s)
+        assert learnt[0, 1, 1] == pytest.approx(0.01)
+
+    def test_a_step_along_which_nothing_changes_teaches_nothing(self):
+        S = np.eye(2)[None]
+        learnt = quadratic.updated_part(S, np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
+        assert np.isfinite(learnt).all()
+        assert learnt == pytest.approx(S)
+
+
+def test_slopes_within_their_error_are_none():
+    model = quadratic.Model(np.ones((1, 2)), -np.ones((1, 2)), np.eye(2)[None], np.array([[1e-9, 1.0]]))
+    assert model.beyond(np.array([1e-8])).newton().tolist() == [[0.0, 1.0]]

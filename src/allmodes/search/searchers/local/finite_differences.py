@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 # Limits as shares of the box, for functions rounded as float64 are; longer for coarser ones.
 _GRADIENT_STEPS = (1e-8, 1e-5)  # shorter ones drown in the rounding of places, longer ones see the bend
 _CURVATURE_STEPS = (1e-5, 1e-2)  # the shorter, the less a bent valley is mistaken for a wide one
+_DERIVED = 10.0  # times longer, where gradients are made of differences and are off by 1e-8 themselves
 _LONGEST = 0.02  # of the box, however coarse: modes are that close to each other
 _CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
@@ -100,7 +101,9 @@ def curvature_steps(context: Context, values: Array, curvatures: Array) -> Array
     """
     errors = context.tolerances.error_of(values)[:, None] if context.order == 0 else np.zeros((len(values), 1))
     falls = np.minimum(_CLEAR * errors, np.sqrt(errors) * (np.sqrt(context.scale) or 1.0 / TINY))
-    limits = _limits(context, _CURVATURE_STEPS, values, 0.25)
+    shortest, longest = _CURVATURE_STEPS
+    times = _DERIVED if context.is_derived else 1.0
+    limits = _limits(context, (times * shortest, times * longest), values, 0.25)
     return np.clip(np.sqrt(2.0 * falls / np.maximum(np.abs(curvatures), TINY)), *limits)
 
 

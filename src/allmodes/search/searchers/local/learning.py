@@ -12,7 +12,7 @@ from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local import finite_differences, models
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import TINY
+from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
 
 _EARLY = 2  # steps per dimension, after which a model has been corrected in all directions, and in some of them twice
@@ -25,6 +25,8 @@ class TrustRegionTable(Table):
 
     Attributes:
         hessian: of the model at the point; a guess unless `is_measured` nearby.
+        gauss_newton, second: of residuals, the two parts that a Hessian has: the matrix of Gauss and Newton at the
+            point, and what is known of the rest, which the model may leave out.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
@@ -36,6 +38,8 @@ class TrustRegionTable(Table):
     """
 
     hessian: Array = column(2)
+    gauss_newton: Array = column(2)
+    second: Array = column(2)
     radius: Array = column()
     distance: Array = column()
     shrinkage: Array = column()
@@ -96,9 +100,9 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     table.value[rows], table.gradient[rows] = told.value[:, 0], slope
     if context.order == 0:
         table.slope_steps[rows] = points[:, 1:].diagonal(0, 1, 2) - points[:, 0]
-    if context.order == 2:
-        table.hessian[rows] = told.hessian[:, 0]
-        table.is_measured[rows] = True
+    if told.hessian is not None:
+        table.hessian[rows] = table.gauss_newton[rows] = told.hessian[:, 0]
+        table.is_measured[rows] = context.order == 2
     else:  # the first step is as long as the radius
         size = TUNING.flatter * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
@@ -133,7 +137,10 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
             wrong = np.where(np.isfinite(rise), rise - predicted, 0.0)[~is_better]
             table.hessian[refused] = models.match_value(H[~is_better], s[~is_better], wrong)
         return refused
-    if order == 1:
+    if context.has_model:
+        change, model = (slope - g)[is_better], told.hessian[is_better, 0]
+        _learn_second(context, table, taken, s[is_better], g[is_better], rise[is_better], change, model)
+    elif order == 1:
         usable = np.isfinite(slope).all(axis=1)
         early = _is_early(table, rows)[usable]
         table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable], early)
@@ -151,6 +158,35 @@ def _steepness(context: Context, points: Array, g: Array) -> Array:
 def _is_early(table: TrustRegionTable, rows: Rows) -> Mask:
     """Which searches have made too few steps to know the curvature in all directions, (n,)."""
     return np.asarray(table.iterations[rows] <= _EARLY * table.d)
+
+
+def slope_errors(value: Array, eigenvalues: Array) -> Array:
+    """How far gradients J^T r are off, (n,), where J is made of differences that are off by a share of 1e-8.
+
+    The residuals are as long as sqrt(2 |value|), and no column of J is longer than the root of the largest eigenvalue.
+    """
+    return np.sqrt(2.0 * EPSILON * np.abs(value) * np.abs(eigenvalues).max(axis=1))
+
+
+def _learn_second(
+    context: Context, table: TrustRegionTable, rows: Rows, s: Array, g: Array, rise: Array, change: Array, model: Array
+) -> None:
+    """Residuals where searches are after steps s (n, d), with their models of Gauss and Newton there, (n, d, d).
+
+    What these leave out is learnt from steps, and put into the model where it would have predicted the last rise better
+    [Dennis, Gay and Welsch, An adaptive nonlinear least-squares algorithm, 1981], or was measured nearby. Where
+    residuals vanish nothing is left out.
+    """
+    old, second = table.gauss_newton[rows], table.second[rows]
+    without, with_it = models.gain(g, old, s), models.gain(g, old + second, s)
+    is_wanted = table.is_measured[rows] | (np.abs(with_it - rise) < np.abs(without - rise))
+    learnt = models.updated_part(second, s, change - (model @ s[..., None])[..., 0], change)
+    second = np.where(table.is_measured[rows][:, None, None], second, learnt)
+    is_exact = np.abs(table.value[rows]) <= context.tolerances.tie
+    second[is_exact] = 0.0
+    table.gauss_newton[rows], table.second[rows] = model, second
+    table.hessian[rows] = model + np.where(is_wanted[:, None, None], second, 0.0)
+    table.is_measured[rows] |= is_exact
 
 
 def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
@@ -247,7 +283,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     else:
         made = np.einsum("nid,nid->ni", points - point[:, None], axes)
         H = finite_differences.hessian_of_gradients(g, made, told.gradient, axes)
-    table.hessian[rows] = H
+    table.hessian[rows], table.second[rows] = H, H - table.gauss_newton[rows]
     table.is_measured[rows] = True
     table.measurements[rows] += 1
     return rows

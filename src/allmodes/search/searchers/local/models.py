@@ -28,6 +28,10 @@ class Model(NamedTuple):
     vectors: Array
     rotated: Array
 
+    def beyond(self, errors: Array) -> Model:
+        """Without slopes along the axes that are no larger than errors (n,) of the gradient."""
+        return self._replace(rotated=np.where(np.abs(self.rotated) > errors[:, None], self.rotated, 0.0))
+
     def newton(self) -> Array:
         """The step to the maximum of the model, (n, d); meaningful where the model has one."""
         return (self.vectors @ (self.rotated / np.minimum(self.eigenvalues, -TINY) * -1.0)[..., None])[..., 0]
@@ -120,6 +124,22 @@ def updated(H: Array, s: Array, change: Array, is_early: NDArray[np.bool_] | boo
     is_fine = np.abs(along) > 1e-8 * lengths(residual) * lengths(s)
     other = H + _outer(np.where(is_fine, 1.0 / np.where(along == 0.0, 1.0, along), 0.0), residual)
     return np.where(is_concave[:, None, None], concave, other)
+
+
+def updated_part(S: Array, s: Array, change: Array, whole: Array) -> Array:
+    """Parts S of models, after steps s that changed their part of the gradient by `change`, and all of it by `whole`.
+
+    By Davidon, Fletcher and Powell's update in the metric of the whole Hessian. S is shrunk first, where it says more
+    than was seen: residuals get smaller, and with them this part [Dennis, Gay and Welsch, 1981].
+    """
+    bend, seen = (np.abs(np.einsum("nd,nd->n", s, a)) for a in ((S @ s[..., None])[..., 0], change))
+    S = np.minimum(1.0, seen / np.maximum(bend, TINY))[:, None, None] * S
+    along = np.einsum("nd,nd->n", whole, s)
+    is_fine = np.abs(along) > 1e-8 * lengths(whole) * lengths(s)
+    v = whole / np.where(is_fine, along, np.inf)[:, None]
+    wrong = change - (S @ s[..., None])[..., 0]
+    both = wrong[:, :, None] * v[:, None, :]
+    return S + both + both.mT - _outer(np.einsum("nd,nd->n", s, wrong), v)
 
 
 def _outer(factor: Array, v: Array) -> Array:

@@ -107,6 +107,8 @@ class TrustRegion:
             along = table.along[rows[is_confined]]
             g[is_confined], H[is_confined] = models.across(g[is_confined], H[is_confined], along)
         model = models.model(context.box, point, g, H)
+        if context.is_derived:
+            model = model.beyond(learning.slope_errors(value, model.eigenvalues))
         peaks = clip(context.box, point + model.newton())
         s, measured = peaks - point, table.is_measured[rows]
         far, gains, is_sure = np.abs(s).max(axis=1), models.gain(g, H, s), measured & (model.eigenvalues[:, -1] < 0.0)
@@ -148,6 +150,7 @@ class TrustRegion:
         table, iterations, refusals = self.table, self.table.iterations[rows], self.table.refusals[rows]
         table.trial[rows], table.phase[rows] = trial, Phase.STEP.value
         is_rough = (refusals >= max(TUNING.refusals, table.d)) & (refusals >= TUNING.refused_share * iterations)
+        is_rough &= not self.context.has_model  # which learns nothing from refused points: it is the radius that does
         is_lost = (iterations > self._patience) | (is_rough & ~table.has_met_kink[rows])
         is_lost |= (trial == table.point[rows]).all(axis=1)
         is_lost |= table.radius[rows] < TUNING.negligible * self.context.xtol
@@ -209,7 +212,11 @@ class TrustRegion:
         return Arrived(
             Candidate(
                 table.point[k].copy(), float(table.value[k]), table.gradient[k].copy(), table.hessian[k].copy(),
-                "derivatives" if self.context.order == 2 else "differences",
+                "derivatives" if self.context.order == 2 or self._is_exact(k) else "differences",
                 table.origin(k), float(table.radius[k]), float(table.promised[k]),
             )
         )  # fmt: skip
+
+    def _is_exact(self, k: int) -> bool:
+        """Whether the model is the Hessian though nobody measured it, for residuals vanish."""
+        return self.context.has_model and not self.table.measurements[k]

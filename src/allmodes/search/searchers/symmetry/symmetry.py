@@ -207,6 +207,7 @@ class Symmetry(Searcher):
             return None
         back = np.linalg.inv(self.maps[k] * (scale / scale[:, None]))  # of the map in unit coordinates
         gradient = back.T @ record.gradient if told.gradient is None else told.gradient[i]
-        hessian = back.T @ record.hessian @ back if told.hessian is None else told.hessian[i]
+        is_told = told.hessian is not None and context.order == 2  # else it is a model
+        hessian = told.hessian[i] if is_told else back.T @ record.hessian @ back
         origin = Origin(SYMMETRY, IMAGE, self.images)
         return Candidate(self.asked[i].copy(), value, gradient, hessian, record.source, origin, context.tolerances.near)

@@ -1,0 +1,77 @@
+"""Explanations of data as text of 80 columns: a column for each, a line for each parameter with its error."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from allmodes.nva.engine.run import wrapped
+from allmodes.result.mode import Mode
+from allmodes.terminal import visible
+
+if TYPE_CHECKING:
+    from allmodes.result.result import Result
+
+_SHOWN = 12  # explanations
+_LONGEST_NAME = 16
+_WIDTH = 79
+_GAP = 2
+_DIGITS = 2  # of an error
+
+
+def fit_table(result: Result) -> list[str]:
+    """Blocks of as many explanations as fit beside each other, best first; then what the data do not tell."""
+    shown = [(i, mode) for i, mode in enumerate(result.modes[:_SHOWN], 1) if mode.fit is not None]
+    names = [visible(name)[:_LONGEST_NAME] for name in result.coordinate_names]
+    heads = ["", "chi2", "reduced chi2", "weight", "hits", *names]
+    columns = [_column(i, mode) for i, mode in shown]
+    first = max(map(len, heads))
+    width = max((len(cell) for column in columns for cell in column), default=0)
+    each = max(1, (_WIDTH - first) // (width + _GAP))
+    lines = []
+    for k in range(0, len(columns), each):
+        rows = zip(heads, *columns[k : k + each], strict=True)
+        lines += [
+            head.ljust(first) + "".join(" " * _GAP + cell.rjust(width) for cell in cells) for head, *cells in rows
+        ]
+        lines.append("")
+    more = len(result.modes) - len(shown)
+    lines += [f"... and {more} more"] if more > 0 else []
+    return [*lines, *_legend(result, shown)]
+
+
+def _column(i: int, mode: Mode) -> list[str]:
+    assert mode.fit is not None
+    fit = mode.fit
+    top = [f"{i}{'*' if mode.is_global else ' '}", f"{fit.chi2:.6g}", f"{fit.reduced_chi2:.4g}", f"{mode.weight:.4f}"]
+    cells = [*top, str(mode.hits), *map(with_error, mode.x.tolist(), fit.standard_errors.tolist())]
+    for place in mode.active:
+        cells[5 + place] = f"{mode.x[place]:.6g} (bound)"
+    return cells
+
+
+def with_error(x: float, error: float) -> str:
+    """A number with its error, to two digits of the error.
+
+    >>> with_error(3.14159, 0.0234)
+    '3.142 ± 0.023'
+    """
+    if not math.isfinite(error) or error <= 0.0:
+        return f"{x:.6g}" if error == 0.0 else f"{x:.4g} ± {error:.2g}"
+    decimals = _DIGITS - 1 - math.floor(math.log10(error))
+    if 0 <= decimals <= 6 and abs(x) < 1e6:
+        return f"{x:.{decimals}f} ± {error:.{decimals}f}"
+    digits = 1 if x == 0.0 else math.floor(math.log10(abs(x))) + decimals + 1
+    return f"{x:.{min(max(digits, 1), 12)}g} ± {error:.2g}"
+
+
+def _legend(result: Result, shown: list[tuple[int, Mode]]) -> list[str]:
+    fits = [mode.fit for _, mode in shown if mode.fit is not None]
+    if not fits:
+        return []
+    how = "of the data given" if fits[0].is_absolute else "estimated from the residuals"
+    lines = [f"* best; weights: shares of the posterior, flat between the bounds; errors {how}"]
+    for i, mode in shown:
+        assert mode.fit is not None
+        lines += [f"{i}: the data determine {words}" for words in map(visible, mode.fit.undetermined)]
+    return [part for line in lines for part in wrapped(line)]
