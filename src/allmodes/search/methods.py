@@ -72,7 +72,10 @@ def make_search(
     if options.get("order") == "completion":
         overlap = "each"
     stopping = Stopping(options.get("patience", 0), persistence, effort)
-    turns = Turns(context, multistart, may_join=(POPULATION, ANNEALING, OVERVIEW) if method == "auto" else ())
+    may_join: tuple[str, ...] = (POPULATION, ANNEALING) if method == "auto" else ()
+    if method == "auto" and (is_exhaustive or not context.is_global):
+        may_join += (OVERVIEW,)  # where only the best modes count it takes half of the evaluations, of a budget given
+    turns = Turns(context, multistart, may_join)
     return Scheduler(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context, polish), turns,
         stopping, members, is_exhaustive=is_exhaustive, overlap=overlap,
