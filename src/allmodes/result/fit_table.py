@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import Mode
 from allmodes.terminal import visible
@@ -24,7 +27,7 @@ def fit_table(result: Result) -> list[str]:
     shown = [(i, mode) for i, mode in enumerate(result.modes[:_SHOWN], 1) if mode.fit is not None]
     names = [visible(name)[:_LONGEST_NAME] for name in result.coordinate_names]
     heads = ["", "chi2", "reduced chi2", "weight", "hits", *names]
-    columns = [_column(i, mode) for i, mode in shown]
+    columns = [_column(i, mode, result.bounds) for i, mode in shown]
     first = max(map(len, heads))
     width = max((len(cell) for column in columns for cell in column), default=0)
     each = max(1, (_WIDTH - first) // (width + _GAP))
@@ -40,13 +43,16 @@ def fit_table(result: Result) -> list[str]:
     return [*lines, *_legend(result, shown)]
 
 
-def _column(i: int, mode: Mode) -> list[str]:
+def _column(i: int, mode: Mode, bounds: NDArray[np.float64] | None) -> list[str]:
     assert mode.fit is not None
     fit = mode.fit
     top = [f"{i}{'*' if mode.is_global else ' '}", f"{fit.chi2:.6g}", f"{fit.reduced_chi2:.4g}", f"{mode.weight:.4f}"]
     cells = [*top, str(mode.hits), *map(with_error, mode.x.tolist(), fit.standard_errors.tolist())]
     for place in mode.active:
-        cells[5 + place] = f"{mode.x[place]:.6g} (bound)"
+        side = (
+            mode.x[place] if bounds is None else min(bounds[place].tolist(), key=lambda end: abs(end - mode.x[place]))
+        )
+        cells[5 + place] = f"{side:.6g} (bound)"
     return cells
 
 

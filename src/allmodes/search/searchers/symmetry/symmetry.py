@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import IMAGE, SYMMETRY, Candidate, Origin
 from allmodes.search.context import Context
@@ -66,7 +67,8 @@ class Symmetry(Searcher):
     def account(self) -> str:
         if not self.maps:
             return "no symmetry"
-        return f"{len(self.maps)} symmetr{'y' if len(self.maps) == 1 else 'ies'}, {self.images} images of modes"
+        maps = counted(len(self.maps), "symmetry", "symmetries")
+        return f"{maps}, {counted(self.images, 'image')} of modes"
 
     # ---- asking
 
