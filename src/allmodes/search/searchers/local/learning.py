@@ -15,8 +15,6 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
 
-_EARLY = 2  # steps per dimension, after which a model has been corrected in all directions, and in some of them twice
-
 
 @stored
 @dataclass(eq=False)
@@ -142,8 +140,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
         _learn_second(context, table, taken, s[is_better], g[is_better], rise[is_better], change, model)
     elif order == 1:
         usable = np.isfinite(slope).all(axis=1)
-        early = _is_early(table, rows)[usable]
-        table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable], early)
+        table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable])
     else:
         table.hessian[taken] = told.hessian[is_better, 0]
     table.gradient[taken] = slope[is_better]
@@ -153,11 +150,6 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
 def _steepness(context: Context, points: Array, g: Array) -> Array:
     """The largest slope (n,) in the coordinates that no bound holds."""
     return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
-
-
-def _is_early(table: TrustRegionTable, rows: Rows) -> Mask:
-    """Which searches have made too few steps to know the curvature in all directions, (n,)."""
-    return np.asarray(table.iterations[rows] <= _EARLY * table.d)
 
 
 def slope_errors(value: Array, eigenvalues: Array) -> Array:
@@ -245,7 +237,7 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     is_guess = ~measured | (miss > TUNING.agreement)  # a measured model that misses the change is out of date
     table.is_measured[rows[is_guess]] = False
     guess = is_guess & np.isfinite(miss)
-    table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess], _is_early(table, rows)[guess])
+    table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess])
     missed = _missed(table.old_gradient[rows], H, s, None, slope)
     longest = np.maximum(_longest(context, point), _reach(missed, lengths(s)))
     table.radius[rows] = np.minimum(table.radius[rows], longest)

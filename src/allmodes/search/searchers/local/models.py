@@ -105,20 +105,18 @@ def gain(g: Array, H: Array, s: Array) -> Array:
     return np.einsum("nd,nd->n", g + 0.5 * (H @ s[..., None])[..., 0], s)
 
 
-def updated(H: Array, s: Array, change: Array, is_early: NDArray[np.bool_] | bool = False) -> Array:
+def updated(H: Array, s: Array, change: Array) -> Array:
     """Models H after steps s that changed the gradient by `change`.
 
     By Broyden, Fletcher, Goldfarb and Shanno's update where the function is concave along s, which keeps a model with a
-    maximum; by the symmetric one of rank one elsewhere, skipped where it would blow up. An early model, most of which
-    is guessed, that is too steep along s is so in other directions, too: it is flattened by the same factor first
-    [Al-Baali, Numerical experience with a class of self-scaling quasi-Newton algorithms, 1998].
+    maximum; by the symmetric one of rank one elsewhere, skipped where it would blow up. Young models are not flattened
+    in all directions at once: steps become longer, and leave small basins.
     """
     Hs = (H @ s[..., None])[..., 0]
     bend, seen = -np.einsum("nd,nd->n", s, Hs), -np.einsum("nd,nd->n", s, change)
     is_concave = (seen > 1e-8 * lengths(s) * lengths(change)) & (bend > 1e-14 * lengths(s) * lengths(Hs))
     old, new = (np.where(is_concave, 1.0 / np.where(is_concave, a, 1.0), 0.0) for a in (bend, seen))
-    flatter = np.where(is_early & is_concave, np.minimum(1.0, seen * old), 1.0)
-    concave = flatter[:, None, None] * (H + _outer(old, Hs)) - _outer(new, change)
+    concave = H + _outer(old, Hs) - _outer(new, change)
     residual = change - Hs
     along = np.einsum("nd,nd->n", residual, s)
     is_fine = np.abs(along) > 1e-8 * lengths(residual) * lengths(s)
