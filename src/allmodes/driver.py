@@ -197,7 +197,7 @@ class Driver:
         if self.is_late:
             reasons["maxtime"] = f"{settings.maxtime:g} s have passed"
         if settings.n_modes is not None and self.modes_found >= settings.n_modes:
-            reasons["n_modes"] = f"{self.modes_found} modes are found"
+            reasons["n_modes"] = "1 mode is found" if self.modes_found == 1 else f"{self.modes_found} modes are found"
         if context.nfev >= _ALL_FAILED * (1 + state.frame.box.d) and not math.isfinite(context.best_value):
             reasons["all_failed"] = f"all {context.nfev} evaluations failed"
         if state.stopped:

@@ -14,16 +14,18 @@ from allmodes.nva.mixture import Mixture
 from allmodes.objective.residuals import SumOfSquares
 from allmodes.result import Fit, Mode, Result
 
+_OTHER = 1e-6  # of a cost: far above rounding, that much it differs for other data
 _EXACT = 1e-20  # of the usual cost: residuals that are rounding, and tell no errors of the data
 
 Floats = NDArray[np.float64]
 
 
-def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int) -> Result:
+def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, is_exact: bool) -> Result:
     """The result with a `Fit` for every mode, and weights that are shares of the posterior.
 
     Residuals and Jacobian at the modes are evaluated in this process, best first, as far as the evaluations that are
-    left reach; the search has kept some back for that.
+    left reach; the search has kept some back for that. Where they are noisy or coarse (not exact), a Jacobian made of
+    differences says nothing, and no errors are stated.
     """
     seen, nfev, njev = [], 0, 0
     counts = part.cost(part.provides)
@@ -32,6 +34,12 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int) 
             break
         nfev, njev = nfev + counts.nfev, njev + counts.njev
         r = part.residuals(mode.x[None])
+        cost = float(part.loss.cost(r)[0])
+        if is_exact and abs(cost - mode.fun) > _OTHER * max(abs(cost), abs(mode.fun)):
+            raise ValueError(
+                f"the cost at x = {mode.x} is {cost:.10g}, and was {mode.fun:.10g} in the search: the checkpoint was "
+                "written for other data, another loss or another model. Name another file, or remove it."
+            )
         seen.append((r[0], part.loss.weighted(r, part.jacobian(mode.x[None], r))))
     if not seen:
         return replace(result, problem=part)
@@ -43,7 +51,10 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int) 
         variance = _variance(2.0 * mode.fun, data - part.box.d, is_absolute)
         errors = covariance(np.where(free, J, np.nan), variance)
         words = undetermined(mode.x, _finite(errors.finite), part.box.upper - part.box.lower, result.coordinate_names)
-        fit = Fit(r, mode.fun, data, part.box.d, is_absolute, errors.known, words)
+        known = errors.known
+        if not is_exact and part.jac is None:
+            known, words = np.full_like(known, np.nan), ()
+        fit = Fit(r, mode.fun, data, part.box.d, is_absolute, known, words)
         modes.append(replace(mode, fit=fit))
     slopes = np.array([np.einsum("nm,nmd->d", *both) for _, both in seen])
     temperature = _temperature(result, best, is_absolute)

@@ -23,6 +23,10 @@ from allmodes.result import Result
 Floats = NDArray[np.float64]
 
 
+# What a search says of functions whose differences say nothing.
+_INEXACT = "the function is noisy", "the function is coarse"
+
+
 def find_fits(
     residuals: Callable[..., Any],
     bounds: Any = None,
@@ -110,7 +114,8 @@ def find_fits(
     result = replace(result, settings=result.settings | said)
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
-    return explained(result, part, is_absolute, left)
+    is_exact = not noise and not any(words in result.message.lower() for words in _INEXACT)
+    return explained(result, part, is_absolute, left, is_exact)
 
 
 def curve_fit(

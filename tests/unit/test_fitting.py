@@ -324,3 +324,38 @@ class TestCurveFit:
 def test_wrong_input_is_named(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+# ---- what was found by others trying it
+
+
+DECAY_TIMES = np.linspace(0, 5, 30)
+
+
+def decay(t, a, k):
+    return a * np.exp(-k * t)
+
+
+def decay_data(a=2.0, k=1.0):
+    return decay(DECAY_TIMES, a, k) + 0.05 * np.random.default_rng(0).normal(size=30)
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path):
+    """The old modes would be stated as explanations of the new data."""
+    given = {"bounds": (0, 5), "rng": 0, "checkpoint": tmp_path / "c.npz"}
+    allmodes.curve_fit(decay, DECAY_TIMES, decay_data(), **given)
+    with pytest.raises(ValueError, match="written for other data"):
+        allmodes.curve_fit(decay, DECAY_TIMES, decay_data(3.0, 0.4), **given)
+
+
+@pytest.mark.parametrize("kind", ["noisy", "coarse"])
+def test_no_errors_are_stated_where_differences_say_nothing(kind):
+    rng = np.random.default_rng(1)
+
+    def model(t, a, k):
+        exact = decay(t, a, k)
+        return exact + 0.001 * rng.normal(size=30) if kind == "noisy" else exact.astype(np.float32)
+
+    result = allmodes.curve_fit(model, DECAY_TIMES, decay_data(), bounds=(0, 5), rng=0)
+    assert kind in result.message
+    assert np.isnan(result.modes[0].standard_errors).all()

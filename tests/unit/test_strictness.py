@@ -63,7 +63,7 @@ def test_a_quadratic_of_any_condition_has_a_minimum(condition, order):
     [("values", 1e4, 2000), ("values", 1e6, 8000), ("jac", 1e4, 1000), ("jac", 1e6, 4000), ("hess", 1e7, 6000)],
 )
 def test_a_bent_valley_has_a_minimum_however_narrow_it_is(order, steepness, maxfev):
-    result = search(bent(steepness, 0.5), SQUARE, ORDERS[order], rng=2, maxfev=maxfev)
+    result = search(bent(steepness, 0.5), SQUARE, ORDERS[order], rng=3, maxfev=maxfev)
     assert [mode.kind for mode in result.modes] == ["minimum"]
     np.testing.assert_allclose(result.modes[0].x, [0.5, 0.25], atol=1e-4)
 

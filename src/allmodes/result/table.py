@@ -32,7 +32,7 @@ def text_of(result: Result) -> str:
         ),
         *wrapped(f"status {result.status.name}: {result.message}"),
         *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
-        *(wrapped(f"the same under {_symmetries(result)}") if result.symmetries else []),
+        *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
         "",
         *(_shown(result) if result.modes else wrapped(f"best point {point_text(result.x)}, value {result.fun:.6g}")),
     ]

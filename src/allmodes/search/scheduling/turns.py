@@ -73,7 +73,8 @@ class Turns:
         """Whose turn it is, among local searches, unless there were enough, and members with something left to try."""
         going = [name for name, member in members.items() if not member.ending]
         spent = self.bandit.spent
-        if SYMMETRY in going and (has_enough or spent.get(SYMMETRY, 0) <= spent.get(LOCAL, 0)):
+        is_early = self.context.is_global and not self.context.is_late  # better modes may make all images worthless
+        if SYMMETRY in going and (has_enough or (not is_early and spent.get(SYMMETRY, 0) <= spent.get(LOCAL, 0))):
             return SYMMETRY  # an image of a mode costs little; where there are thousands, better modes are wanted, too
         if self.multistart.is_passive:
             return going[0] if going else LOCAL

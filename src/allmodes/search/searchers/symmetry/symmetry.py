@@ -12,6 +12,7 @@ from allmodes.objective import Evaluation
 from allmodes.search.candidate import IMAGE, SYMMETRY, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Event
+from allmodes.search.geometry import lengths
 from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.symmetry.maps import symmetry
 from allmodes.search.searchers.symmetry.tuning import TUNING
@@ -30,7 +31,7 @@ class Symmetry(Searcher):
     """Looks for images of known modes; each costs one evaluation where a local search costs dozens.
 
     Two modes of equal value suggest a map that takes one into the other. It is a symmetry if values at two points
-    around the first are those at their images.
+    around the first, and at one anywhere, are those at their images; and as long as images of modes are as good.
 
     Attributes:
         maps: the symmetries (d, d), in the user's coordinates; `refuted`, those that were tested and are none.
@@ -73,7 +74,7 @@ class Symmetry(Searcher):
     # ---- asking
 
     def ask(self, is_settled: bool) -> Request:
-        """Two points and their images, to test a guess; or images of modes."""
+        """Points and their images, to test a guess; or images of modes."""
         self.sources, self.asked = [], np.zeros((0, self.context.box.d))
         while not len(self.asked) and not self.ending:
             if self._has_unmapped():
@@ -148,16 +149,23 @@ class Symmetry(Searcher):
         return is_known
 
     def _probes(self, M: Array, mode: int) -> Array:
-        """Two points around a mode, each followed by its image, (4, d); none if images are outside the box."""
-        context, points = self.context, []
-        for reach in (TUNING.probe_near, TUNING.probe_far):
-            moves = context.rng.uniform(-reach, reach, (_TRIES, context.box.d))
-            tried = context.box.project(context.archive.means[mode] + moves)
+        """Points around a mode and anywhere, each followed by its image; none if images are outside the box.
+
+        Of several those that are farthest from their images: what holds in a part of the box alone is no symmetry.
+        """
+        context, points, d = self.context, [], self.context.box.d
+        around = [
+            context.archive.means[mode] + context.rng.uniform(-reach, reach, (_TRIES, d))
+            for reach in (TUNING.probe_near, TUNING.probe_far)
+        ]
+        for places in (*around, context.rng.random((_TRIES, d))):
+            tried = context.box.project(places)
             images, is_inside = self._image(M, tried)
             if not is_inside.any():
-                return np.zeros((0, context.box.d))
-            first = int(is_inside.argmax())
-            points += [tried[first], images[first]]
+                return np.zeros((0, d))
+            apart = lengths(context.box.difference(tried, images))
+            farthest = int(np.where(is_inside, apart, -1.0).argmax())
+            points += [tried[farthest], images[farthest]]
         return np.array(points)
 
     # ---- coordinates
@@ -181,11 +189,17 @@ class Symmetry(Searcher):
             self._tell_probes(*self.guess, evaluation.value)
             return []
         events: list[Event] = []
+        wrong = set()
         for i, (k, mode) in enumerate(self.sources):
             candidate = self._candidate(i, k, mode, evaluation)
             if candidate is not None:
                 self.images += 1
                 events.append(Arrived(candidate))
+            elif np.isfinite(evaluation.value[i]):
+                wrong.add(k)
+        for k in sorted(wrong, reverse=True):  # an image that is worse: it is no symmetry of the whole function
+            self.refuted.append(self.maps.pop(k))
+            self.mapped.pop(k)
         return events
 
     def _tell_probes(self, M: Array, mode: int, values: Array) -> None:
