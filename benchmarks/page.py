@@ -27,6 +27,7 @@ _ORDER = (
     "cec2013",
     "applications",
     "known_optima",
+    "global_functions",
     "kinks",
     "fits",
     "missing_modes",

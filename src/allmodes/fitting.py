@@ -135,7 +135,7 @@ def curve_fit(
     """Fit a curve to data in every way that it fits: scipy.optimize.curve_fit with all explanations in place of one.
 
     Args:
-        f: the model, f(xdata, *parameters) -> (m,); with `vectorized` parameters are arrays (N, 1) and it returns
+        f: the model, `f(xdata, *parameters)` -> (m,); with `vectorized` parameters are arrays (N, 1) and it returns
             (N, m).
         xdata: whatever f takes, often (m,).
         ydata: the data (m,).
@@ -145,7 +145,7 @@ def curve_fit(
             estimated, as without sigma.
         bounds: a tuple (lower, upper) of numbers or arrays (d,), as in SciPy; a list of (lower, upper) for each
             parameter; or a scipy.optimize.Bounds. Parameters without bounds need p0.
-        jac: the Jacobian of f, jac(xdata, *parameters) -> (m, d); "jax" if f is written with JAX; None for differences.
+        jac: the Jacobian of f, `jac(xdata, *parameters)` -> (m, d); "jax" if f is in JAX; None for differences.
         names: of the parameters; by default those of f.
         vectorized: whether f and jac take many parameter vectors at once.
         options: everything else that `find_fits` takes: loss, f_scale, maxfev, workers, rng, ...

@@ -110,7 +110,7 @@ class Plots:
         """Data with the curves of the best six explanations, and below what is left of the data.
 
         Args:
-            f: the model, f(xdata, *parameters) -> (m,), as for `curve_fit`.
+            f: the model, `f(xdata, *parameters)` -> (m,), as for `curve_fit`.
             xdata, ydata: the data; without numbers (m,) in xdata they are drawn in their order.
             sigma: errors of the data, drawn as bars.
             ax: axes to draw in: the panels are `ax.child_axes`.

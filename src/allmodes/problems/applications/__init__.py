@@ -30,7 +30,6 @@ APPLICATIONS: dict[str, Callable[[], Problem]] = {
 }  # fmt: skip
 
 __all__ = [
-    "APPLICATIONS",
     "antenna_array",
     "cyclohexane",
     "economics",
