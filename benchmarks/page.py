@@ -30,6 +30,7 @@ _ORDER = (
     "global_functions",
     "kinks",
     "fits",
+    "roots",
     "missing_modes",
     "recognition",
     "recognition_bank",

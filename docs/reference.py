@@ -41,7 +41,7 @@ PAGES = (
     Page(
         "finding", "Finding modes", "One call, or the same search as an object, and what both return.",
         ("allmodes.find_minima", "allmodes.find_maxima", "allmodes.find_fits", "allmodes.curve_fit",
-         "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
+         "allmodes.find_roots", "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
          "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.result.Fit", "allmodes.Status",
          "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
     ),

@@ -10,6 +10,7 @@ from allmodes.finding import find_maxima, find_minima
 from allmodes.fitting import curve_fit, find_fits
 from allmodes.objective import Objective
 from allmodes.result import Mode, Result
+from allmodes.rooting import find_roots
 from allmodes.status import Status
 
 __version__ = _version("allmodes")
@@ -25,6 +26,7 @@ __all__ = [
     "find_fits",
     "find_maxima",
     "find_minima",
+    "find_roots",
     "nva",
     "problems",
 ]

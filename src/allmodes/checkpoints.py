@@ -22,8 +22,20 @@ from allmodes.state import FinderState
 
 EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
 _PIECE = 1.0  # seconds of work given to this process at once: what Ctrl-C can lose
-_SIDES = ("lower", "upper", "periodic")
-_SAME = ("method", "target", "names", "xtol", "noise", "polish", "x0")  # settings that a search keeps
+_SIDES = ("lower", "upper", "periodic", "is_log")
+_SAME = (
+    "method",
+    "target",
+    "names",
+    "xtol",
+    "noise",
+    "polish",
+    "x0",
+    "spread",
+    "symmetry",
+    "within",
+    "min_distance",
+)  # settings that a search keeps
 _MAY_CHANGE = {"checkpoint_every", "temperature"}  # options that may change when it is resumed
 
 
@@ -127,15 +139,21 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     if None not in seeds and seeds[0] != seeds[1]:
         raise ValueError(f"{path} holds a search with rng={seeds[0]}; this one has {seeds[1]}. Use another file.")
     same_box = all(np.array_equal(getattr(ours.frame.box, side), getattr(theirs.frame.box, side)) for side in _SIDES)
+    same_box &= _levels(ours) == _levels(theirs)
     if not same_box or ours.frame.maximise != theirs.frame.maximise or _derivatives(ours) != _derivatives(theirs):
         raise ValueError(
-            f"{path} holds a search of another problem (bounds, sign or derivatives differ). Use another file."
+            f"{path} holds a search of another problem (bounds, scale, sign or derivatives differ). Use another file."
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
     ours.context.maxfev = theirs.settings.maxfev
+    ours.context.group = theirs.context.group  # with the user's function, which is not saved
     ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""
+
+
+def _levels(state: FinderState) -> list[str]:
+    return ["" if grid is None else grid.text for grid in state.frame.box.grids]
 
 
 def _derivatives(state: FinderState) -> tuple[int, bool]:

@@ -16,10 +16,14 @@ from allmodes import storage
 from allmodes.known import Known
 from allmodes.memory import Memory
 from allmodes.objective import Needs
+from allmodes.objective.bounds import Box
+from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.evaluator import Evaluator, Failure
 from allmodes.result import Result
 from allmodes.round import checked_told
 from allmodes.search.diagnosis import Diagnosis
+from allmodes.search.searchers.constrained.constrained import Constrained
+from allmodes.search.wanted import is_wanted
 from allmodes.settings import prepare
 from allmodes.state import FinderState
 from allmodes.status import Status
@@ -54,6 +58,19 @@ class Task:
     names: Any
     options: dict[str, Any] | None
     effort: float | None = None
+    integrality: Any = None
+    scale: Any = None
+    spread: Any = None
+    symmetry: Any = None
+    constraints: Any = None
+    vectorized: bool = False
+    within: Any = None
+    min_distance: Any = None
+
+    @property
+    def box(self) -> Box:
+        """Where to search."""
+        return Box.make(self.bounds, self.x0, self.periodic, self.integrality, self.scale, self.names, self.spread)
 
     def begin(self, order: int, is_derived: bool = False, cost_of_mode: int | None = None) -> Driver:
         """A search that has not evaluated anything.
@@ -67,12 +84,17 @@ class Task:
             self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
             n_modes=self.n_modes, maxfev=self.maxfev, maxiter=self.maxiter, maxtime=self.maxtime, xtol=self.xtol,
             periodic=self.periodic, noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
-            options=self.options, effort=self.effort, cost_of_mode=cost_of_mode,
+            options=self.options, effort=self.effort, cost_of_mode=cost_of_mode, integrality=self.integrality,
+            scale=self.scale, spread=self.spread, symmetry=self.symmetry, within=self.within,
+            min_distance=self.min_distance,
+            constraints=self.constraints, vectorized=self.vectorized,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
-        is_trusted = settings.noise is not None or not settings.options.get("check", True)
+        is_trusted = settings.noise is not None or not settings.options.get("check", True) or any(frame.box.grids)
         memory = Memory(frame.box.D, 2 if context.has_model else order)
         diagnosis = Diagnosis(context, is_trusted, compares=order > 0 and not is_derived)
+        if context.constraints is not None:
+            diagnosis.move_inside()
         state = FinderState(settings, frame, context, search, known, memory, diagnosis)
         if len(known):
             state.welcome(known.points, known.values, 0)
@@ -87,11 +109,13 @@ class Driver:
 
     Attributes:
         cost: evaluations of the function that a point costs at which these derivatives are wanted.
+        counts_best: whether only the best modes count as found: of sums of squares, those that are roots.
     """
 
     def __init__(self, state: FinderState) -> None:
         self.state = state
         self.cost: Callable[[Needs], int] = lambda needs: 1
+        self.counts_best = False
         self._begun = time.monotonic()
         self._earlier = state.tally  # what evaluators in other processes have called
 
@@ -235,7 +259,10 @@ class Driver:
     def modes_found(self) -> int:
         """Distinct modes of the wanted kind so far."""
         context = self.state.context
-        return int(context.is_best.sum()) if context.is_global else len(context.archive)
+        own = context.archive.own
+        own = own[is_wanted(context)[own]]
+        is_some = context.is_global or self.counts_best
+        return int(context.is_best[own].sum()) if is_some else len(own)
 
     @property
     def result(self) -> Result:
@@ -271,6 +298,21 @@ class Driver:
         state.memory.settle()
         note = f"{self.nfev} evaluations, {self.modes_found} modes"
         storage.save(path, state, kind=_KIND, note=note, settings=asdict(state.settings), keeps_previous=keeps_previous)
+
+    def constrain(self, constraints: Any) -> None:
+        """The constraints of a search that was saved, as `find_minima` takes them."""
+        state = self.state
+        if isinstance(state.search, Constrained):
+            if constraints is None:
+                raise ValueError(
+                    "the saved search has constraints, which are not saved; pass the same constraints again."
+                )
+            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
+            state.context.constraints = Constraints.make(constraints, state.frame.box, False, feasibility)
+            if state.context.constraints is not None:
+                state.context.constraints.taken()  # they were counted when the search began
+        elif constraints is not None:
+            raise ValueError("the saved search has no constraints; leave constraints out, or begin another search.")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Driver:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.arrays import logsumexp
 from allmodes.modes import laplace
 from allmodes.modes.identified import covariance, undetermined
 from allmodes.nva.mixture import Mixture
@@ -52,6 +53,8 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, 
         errors = covariance(np.where(free, J, np.nan), variance)
         words = undetermined(mode.x, _finite(errors.finite), part.box.upper - part.box.lower, result.coordinate_names)
         known = errors.known
+        if math.isinf(variance):  # nothing is left over to estimate errors from; that says nothing of combinations
+            words = ()
         if not is_exact and part.jac is None:
             known, words = np.full_like(known, np.nan), ()
         fit = Fit(r, mode.fun, data, part.box.d, is_absolute, known, words)
@@ -105,7 +108,9 @@ def _weights(modes: list[Mode], slopes: Floats, part: SumOfSquares, temperature:
     is_bounded = bool(np.isfinite(box.upper - box.lower).all())
     least = 2.0 * np.pi * temperature if is_bounded else 1e-300
     values = np.array([-mode.fun for mode in modes])
-    return np.exp(laplace.log_weights(values, eigenvalues, temperature, is_free=is_free, slopes=sloped, least=least))
+    logs = laplace.log_weights(values, eigenvalues, temperature, is_free=is_free, slopes=sloped, least=least)
+    logs += np.log([mode.multiplicity or 1 for mode in modes])
+    return np.exp(logs - logsumexp(logs[np.isfinite(logs)])) if np.isfinite(logs).any() else np.exp(logs)
 
 
 def _mixture(result: Result, weights: Floats, temperature: float) -> Mixture | None:

@@ -20,7 +20,8 @@ class ModeFinder:
 
     Args:
         bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort: as in `find_minima`.
-        xtol, periodic, noise, polish, rng, names, options: likewise.
+        xtol, periodic, noise, polish, rng, names, integrality, scale, spread, symmetry, constraints, within,
+            min_distance, options: likewise; named choices are asked for and told by their numbers, from 0.
         jac, hess: whether you will tell gradients and Hessians.
         maximise: whether larger values are better.
 
@@ -54,12 +55,21 @@ class ModeFinder:
         polish: bool = True,
         rng: Any = None,
         names: Any = None,
+        integrality: Any = None,
+        scale: Any = None,
+        spread: Any = None,
+        symmetry: Any = None,
+        constraints: Any = None,
+        within: float | None = None,
+        min_distance: float | None = None,
         options: dict[str, Any] | None = None,
     ) -> None:
         task = Task(
             bounds=bounds, x0=x0, warm_start=warm_start, maximise=maximise, target=target, method=method,
             n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
-            polish=polish, rng=rng, names=names, options=options, effort=effort,
+            polish=polish, rng=rng, names=names, options=options, effort=effort, integrality=integrality,
+            scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
+            constraints=constraints,
         )  # fmt: skip
         self._driver = task.begin(order=2 if hess else int(bool(jac)))
 
@@ -130,8 +140,9 @@ class ModeFinder:
         self._driver.save(path, keeps_previous=keeps_previous)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ModeFinder:
-        """A search as it was saved."""
+    def load(cls, path: str | os.PathLike[str], *, constraints: Any = None) -> ModeFinder:
+        """A search as it was saved; constraints are functions, which are not saved and have to be passed again."""
         finder = cls.__new__(cls)
         finder._driver = Driver.load(path)
+        finder._driver.constrain(constraints)
         return finder

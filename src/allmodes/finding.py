@@ -42,6 +42,13 @@ def find_minima(
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
     names: Any = None,
+    integrality: Any = None,
+    scale: Any = None,
+    spread: Any = None,
+    symmetry: Any = None,
+    constraints: Any = None,
+    within: float | None = None,
+    min_distance: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Result:
     """Find every minimum of a function: distinct, verified, best first.
@@ -49,7 +56,8 @@ def find_minima(
     Args:
         fun: a function of a point (d,) -> number, or with `vectorized` of points (N, d) -> (N,).
         bounds: (lower, upper) for each coordinate, None or inf for open sides, or a scipy.optimize.Bounds. A
-            coordinate open on both sides needs `x0`. No point outside is ever evaluated.
+            coordinate open on both sides needs `x0`. No point outside is ever evaluated. A list of more than two
+            numbers, or of words, is a list of choices; with words fun is called with arrays of objects that hold them.
         x0: a point or points (n, d) to start from first; they say where to look when there are no bounds.
         warm_start: points whose values are known: a pair (x, values) of arrays (n, d) and (n,), a table with a column
             for each of `names` (x0, x1, ...) and "fun", or an earlier Result. They are free: not counted, not evaluated
@@ -95,7 +103,30 @@ def find_minima(
             repeated. The previous one is kept with `.previous` appended to its name. A file that is damaged or not a
             checkpoint is refused and left alone; failing to write one is only a warning.
         names: of the coordinates, for tables and plots.
-        options: "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
+        integrality: which coordinates are whole numbers, as in scipy.optimize.differential_evolution: True, or d
+            booleans. A mode is then a point that no change of one of them by one and no small change of the real ones
+            betters. Sizes of a catalogue or named choices need no more than their list in place of a pair in `bounds`,
+            such as [0.5, 0.75, 1.0] or ["steel", "wood"].
+        scale: "log" to search coordinates in logarithms: starts, steps and xtol are then factors, and positions,
+            derivatives and weights stay in your units. For all of them, or one of "log" and "linear" for each, or a
+            dict from names or numbers to "log". Needs lower bounds above 0.
+        spread: how far around `x0` to look where sides are open: one number or one for each coordinate, on a
+            logarithmic scale a factor; by default five times the size of x0, or a factor of 1,000.
+        symmetry: blocks of coordinates that may be exchanged without changing fun, such as [[0, 1], [2, 3]] for two
+            peaks that may swap names, or a list of several such lists; {"sign": [0, 2]} for coordinates that may change
+            sign together; {"exchange": ..., "sign": ...}; or a function x -> representative. One mode is listed for all
+            its images, with their number as `multiplicity`. It is tested by a few values, and refused if they differ.
+        constraints: which points are feasible, as in scipy.optimize.minimize: a LinearConstraint, NonlinearConstraint,
+            old dict, or a list of them; with `vectorized` their functions take points (N, d) and return (N, m). They
+            are evaluated in this process, as often as is useful. Only feasible points are modes; fun is evaluated at
+            feasible points and right beside them, and with keep_feasible nowhere else. For the methods "auto" and
+            "local".
+        within: how much worse than the best a mode may be, in units of fun; worse ones are not listed, and the search
+            does not go on for their sake.
+        min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share
+            of the width of the bounds; of closer ones the best is kept.
+        options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
+            "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
             searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
             "completion"), "check" (False for no look at the function before the search), "shadow" (share of recognised
             local searches that run on, 0.02 unless given; `result.coverage.checked` and `.misjudged` count them). With
@@ -116,6 +147,9 @@ def find_minima(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
         rng=rng, names=names, options=options, effort=effort,
+        integrality=integrality,
+        scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
+        constraints=constraints, vectorized=vectorized,
     )  # fmt: skip
     function = Function(fun, args, jac, hess, vectorized)
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
@@ -152,6 +186,13 @@ def find_maxima(
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
     names: Any = None,
+    integrality: Any = None,
+    scale: Any = None,
+    spread: Any = None,
+    symmetry: Any = None,
+    constraints: Any = None,
+    within: float | None = None,
+    min_distance: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Result:
     """Find every maximum of a function: distinct, verified, best first.
@@ -166,6 +207,9 @@ def find_maxima(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=True, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
         rng=rng, names=names, options=options, effort=effort,
+        integrality=integrality,
+        scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
+        constraints=constraints, vectorized=vectorized,
     )  # fmt: skip
     function = Function(fun, args, jac, hess, vectorized)
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)

@@ -15,7 +15,6 @@ from allmodes.checks import real_array
 from allmodes.driver import Task
 from allmodes.explaining import explained
 from allmodes.loop import Execution, Residuals, find
-from allmodes.objective.bounds import Box
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
@@ -60,6 +59,11 @@ def find_fits(
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
     names: Any = None,
+    scale: Any = None,
+    spread: Any = None,
+    symmetry: Any = None,
+    within: float | None = None,
+    min_distance: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Result:
     """Find every parameter vector that fits data well: all minima of a sum of squares, with errors of the parameters.
@@ -84,7 +88,9 @@ def find_fits(
         f_scale: residuals (divided by sigma) above it are outliers to the loss.
         x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort, xtol, vectorized, periodic, noise:
             as in `find_minima`; evaluations are those of the residuals.
-        workers, timeout, retries, on_error, polish, rng, callback, progress, checkpoint, names, options: likewise.
+        workers, timeout, retries, on_error, polish, rng, callback, progress, checkpoint, names: likewise.
+        scale, spread, symmetry, within, min_distance, options: likewise;
+            a parameter over several decades, such as a rate, wants scale="log".
 
     Returns:
         Result: as of `find_minima`. The value `fun` of a mode is its `cost`, half the sum of squares (or of the loss).
@@ -99,15 +105,15 @@ def find_fits(
     >>> sorted(np.round(mode.x, 3).tolist() for mode in fits.modes)  # rates may exchange names
     [[0.5, 2.0], [2.0, 0.5]]
     """
-    box = Box.make(bounds, x0, periodic)
-    part = sum_of_squares(residuals, jac, args, vectorized, box, sigma, loss, f_scale)
     if not isinstance(absolute_sigma, bool | None):
         raise TypeError(f"absolute_sigma is {absolute_sigma!r}; wanted True or False.")
     task = Task(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
         rng=rng, names=names, options=options, effort=effort,
+        scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
     )  # fmt: skip
+    part = sum_of_squares(residuals, jac, args, vectorized, task.box, sigma, loss, f_scale)
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
     result = find(task, Residuals(part, jac), execution)
     said = {"loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)), "f_scale": f_scale}

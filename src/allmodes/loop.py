@@ -44,6 +44,7 @@ class Residuals(NamedTuple):
     part: SumOfSquares
     jac: Any
     hess: Any = None
+    counts_best: bool = False  # of `find_roots`: only the best modes count for n_modes
 
     @property
     def vectorized(self) -> bool:
@@ -68,15 +69,18 @@ class Execution(NamedTuple):
 
 def find(task: Task, function: Function | Residuals, execution: Execution) -> Result:
     """Run the search; what was found so far if it is interrupted."""
-    box = Box.make(task.bounds, task.x0, task.periodic)
-    source = function.source(box)
+    source = function.source(task.box)
     if execution.callback is not None and not callable(execution.callback):
         raise TypeError(f"callback is {execution.callback!r}; wanted a function of intermediate_result.")
     is_derived, cost = source.is_derived, source.cost(source.offers) if source.has_model else None
     asked = task.begin(source.order, is_derived, cost)
     keeper = Keeper(execution.checkpoint, (task.options or {}).get("checkpoint_every", EVERY))
     driver = keeper.resumed(asked)
+    if driver is not asked and (constraints := asked.state.context.constraints) is not None:
+        driver.state.context.constraints = constraints
+        constraints.taken()  # they were counted when the search began
     driver.cost = source.cost
+    driver.counts_best = isinstance(function, Residuals) and function.counts_best
     watchers = _Watchers.of(execution)
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,

@@ -44,7 +44,7 @@ def progress_text(driver: Driver, elapsed: float) -> str:
     if maxtime is not None:
         left = min(left, maxtime - elapsed)
     fresh = state.search.fresh
-    missing = estimate(fresh.of(len(context.archive)), lost=fresh.lost).share
+    missing = estimate(fresh.of(len(context.archive))[context.archive.own], lost=fresh.lost).share
     best = state.frame.value(context.best_value)
     return (
         f"{driver.nfev}/{maxfev} evaluations  {driver.modes_found} modes  best {best:.5g}  "

@@ -31,17 +31,34 @@ def trace_of(context: Context, frame: Frame) -> AnnealingTrace | None:
     temperature = np.array([each.temperature for each in frames]) / (frame.factor or 1.0)
     ends = np.cumsum([len(each.means) for each in frames])[:-1]
     means = np.split(box.to_user(box.project(np.concatenate([each.means for each in frames]))), ends)
-    squares = {2: box.scale**2, 3: box.scale[:, None] * box.scale}
-    spreads = [_spread(box, each.covariances * squares[each.covariances.ndim]) for each in frames]
+    spreads = []
+    for each, centres in zip(frames, means, strict=True):
+        slopes = box.slopes(centres)
+        squares = slopes**2 if each.covariances.ndim == 2 else slopes[..., :, None] * slopes[..., None, :]
+        spreads.append(_spread(box, each.covariances * squares))
     return AnnealingTrace(run, step, nfev, temperature, [each.weights for each in frames], means, spreads)
 
 
 def symmetries_of(maps: list[Array], frame: Frame) -> tuple[Array, ...]:
-    """Symmetries as matrices (D, D): coordinates that are fixed stay what they are."""
+    """Symmetries as matrices (D, D): coordinates that are fixed stay what they are.
+
+    Those of logarithms that are no matrices in the user's coordinates (a change of sign is 1 / x) are left out.
+    """
+    maps = [M for M in maps if _is_linear(M, frame.box)]
     whole = np.broadcast_to(np.eye(frame.box.D), (len(maps), frame.box.D, frame.box.D)).copy()
     places = np.flatnonzero(frame.box.free)
     whole[:, places[:, None], places] = np.reshape(maps, (len(maps), len(places), len(places)))
     return tuple(whole)
+
+
+def _is_linear(M: Array, box: Box) -> bool:
+    """Whether a map of what is searched is the same map of the user's coordinates."""
+    if box.is_log is None:
+        return True
+    is_log = box.is_log[box.free]
+    mixes = M[np.ix_(is_log, ~is_log)].any() or M[np.ix_(~is_log, is_log)].any()
+    logs = M[np.ix_(is_log, is_log)]
+    return not mixes and bool(((logs == 0.0) | (logs == 1.0)).all() and (logs.sum(axis=1) == 1.0).all())
 
 
 def _spread(box: Box, part: Array) -> Array:

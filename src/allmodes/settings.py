@@ -10,12 +10,15 @@ import numpy as np
 from allmodes.checks import number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
+from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.frame import Frame
 from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
-from allmodes.search.methods import METHODS, make_search
+from allmodes.search.group import Group
+from allmodes.search.methods import METHODS, check_discrete, make_search
 from allmodes.search.searcher import Strategy
+from allmodes.search.symmetry_given import group_of
 from allmodes.storage import stored
 
 _DEFAULT_BUDGET = 10_000  # times (d + 1) evaluations, when the user sets none
@@ -26,12 +29,14 @@ _PERSISTENT = 200  # times (d + 1) evaluations, when the user sets no budget
 _FORMER_METHODS = {"launch": "local"}  # still accepted, with a warning
 _MOST_NUMBERS = 1000  # of starts that are written down with the settings
 _OPTIONS = {
+    "feasibility": "what a mode may violate a constraint by, as a share of the constraint's scale",
     "temperature": "at which the weights of modes are stated, in units of the function",
     "width": "local searches in flight: a whole number, at least that many from the beginning",
     "patience": "local searches without a new mode before the search ends, at least",
     "shadow": "share of the local searches recognised by known modes that run on, to see whether they are right",
     "checkpoint_every": "seconds between two checkpoints",
     "check": "whether to look at the function first: at noise, rounding, jac and hess; True unless given",
+    "swap": "whether exchanging two whole numbers with the same bounds is a small change, too; False unless given",
     "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
@@ -57,6 +62,10 @@ class Settings:
     seed: int | None = None
     x0: Any = None
     effort: float | None = None
+    spread: Any = None
+    symmetry: Any = None
+    within: float | None = None
+    min_distance: float | None = None
 
     def asked(self, box: Box, order: int, known: int) -> dict[str, Any]:
         """Plain data from which the same search can be asked for again, given its function, bounds and names.
@@ -66,11 +75,29 @@ class Settings:
             order: of the derivatives that there are.
             known: points whose values were given.
         """
-        same = ("method", "target", "n_modes", "maxiter", "maxtime", "xtol", "noise", "polish", "seed", "x0", "effort")
+        same = (
+            "method",
+            "target",
+            "n_modes",
+            "maxiter",
+            "maxtime",
+            "xtol",
+            "noise",
+            "polish",
+            "seed",
+            "x0",
+            "effort",
+            "spread",
+            "symmetry",
+            "within",
+            "min_distance",
+        )
         return {name: getattr(self, name) for name in same} | {
             "maxfev": self.maxfev_given,
             "budget": self.maxfev,
             "periodic": np.flatnonzero(box.periodic).tolist(),
+            "integrality": [i for i, grid in enumerate(box.grids) if grid is not None],
+            "scale": ["log" if log else "linear" for log in box.is_log] if box.is_log is not None else None,
             "order": order,
             "options": dict(self.options),
             "warm_start": known,
@@ -80,10 +107,13 @@ class Settings:
 def prepare(
     bounds: Any, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
     maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
-    effort: Any = None, cost_of_mode: int | None = None,
+    effort: Any = None, cost_of_mode: int | None = None, integrality: Any = None,
+    scale: Any = None, spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
+    constraints: Any = None, vectorized: bool = False,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
-    box, method = Box.make(bounds, x0, periodic), _method(method)
+    box = Box.make(bounds, x0, periodic, integrality, scale, names, spread)
+    method = _method(method)
     if target not in ("all", "global"):
         raise ValueError(f'target is {target!r}; wanted "all" (global and local modes) or "global".')
     is_assembly = isinstance(method, Algorithm)
@@ -106,17 +136,57 @@ def prepare(
         seed=int(rng) if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) else None,
         x0=_plain(x0),
         effort=None if effort is None else number("effort", effort, above=0.0),
+        symmetry=_in_words(symmetry),
+        within=None if within is None else number("within", within, at_least=0.0),
+        min_distance=None if min_distance is None else number("min_distance", min_distance, at_least=0.0),
+        spread=spread if spread is None or np.ndim(spread) == 0 else list(spread),
     )
+    if any(box.grids) and symmetry is not None:
+        raise ValueError("symmetry is for real coordinates; with whole numbers or choices leave it out.")
+    if any(box.grids):
+        check_discrete(method, noise, order, cost_of_mode is not None)
     context = Context(
         box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
         xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
-        checks=Checks(settings.options.get("shadow", SHADOW)),
+        checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
+        within=np.inf if settings.within is None else settings.within, min_distance=settings.min_distance or 0.0,
     )  # fmt: skip
+    context.constraints = _constraints(constraints, box, vectorized, settings)
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     search = make_search(
         context, method, starts, settings.options, polish, *_perseverance(settings, box.d), maxfev is not None
     )
     return settings, Frame(box, maximise), context, search
+
+
+def _group(symmetry: Any, box: Box, settings: Settings) -> Group | None:
+    """The symmetry that the user stated."""
+    if symmetry is not None and settings.noise not in (None, False, 0.0):
+        raise ValueError(
+            "symmetry is given for a noisy function, whose modes are found one by one; leave symmetry out, or noise if "
+            "the function is exact."
+        )
+    return group_of(symmetry, box, settings.names)
+
+
+def _constraints(given: Any, box: Box, vectorized: bool, settings: Settings) -> Constraints | None:
+    """Constraints checked; refused where the search that was asked for does not know them."""
+    if given is None or (isinstance(given, list | tuple) and not given):
+        return None
+    if settings.noise:
+        raise ValueError(
+            "constraints and noise are both given; constrained searches compare exact values: leave noise out."
+        )
+    if settings.method not in ("auto", "local"):
+        raise ValueError(
+            f'constraints are given and method is "{settings.method}"; wanted "auto" or "local" with them.'
+        )
+    if box.is_log is not None or settings.symmetry is not None or any(box.grids):
+        raise ValueError(
+            "constraints are given beside a logarithmic scale, a symmetry, whole numbers or choices; they go with real "
+            "coordinates on linear scales: take logarithms in fun and constraints, or add a penalty to fun."
+        )
+    return Constraints.make(given, box, vectorized, settings.options.get("feasibility", FEASIBILITY))
 
 
 def _perseverance(settings: Settings, d: int) -> tuple[int, float]:
@@ -150,7 +220,7 @@ def _options(options: Any) -> dict[str, Any]:
             allowed = "; ".join(f"{key!r} ({what})" for key, what in _OPTIONS.items())
             raise ValueError(f"options has {name!r}; allowed are {allowed}.")
     checked = dict(options)
-    for name in ("temperature", "checkpoint_every"):
+    for name in ("temperature", "checkpoint_every", "feasibility"):
         if name in options:
             checked[name] = number(f"options[{name!r}]", options[name], above=0.0)
     if "shadow" in options:
@@ -160,8 +230,9 @@ def _options(options: Any) -> dict[str, Any]:
     for name in ("width", "patience"):
         if name in options:
             checked[name] = whole_number(f"options[{name!r}]", options[name], 1)
-    if not isinstance(options.get("check", True), bool):
-        raise TypeError(f'options["check"] is {options["check"]!r}; wanted True or False.')
+    for name in ("check", "swap"):
+        if not isinstance(options.get(name, True), bool):
+            raise TypeError(f'options["{name}"] is {options[name]!r}; wanted True or False.')
     if options.get("order", "fixed") not in _ORDERS:
         raise ValueError(f'options["order"] is {options["order"]!r}; wanted "fixed" or "completion".')
     return checked
@@ -190,6 +261,17 @@ def _plain(x0: Any) -> Any:
         return None
     points = np.asarray(x0, dtype=np.float64)
     return points.tolist() if points.size <= _MOST_NUMBERS else f"{len(points)} points"
+
+
+def _in_words(symmetry: Any) -> Any:
+    """A symmetry as plain data; a function by its name."""
+    if callable(symmetry):
+        return getattr(symmetry, "__name__", type(symmetry).__name__)
+    if isinstance(symmetry, dict):
+        return {str(key): _in_words(value) for key, value in symmetry.items()}
+    if isinstance(symmetry, list | tuple | np.ndarray):
+        return [_in_words(each) for each in symmetry]
+    return int(symmetry) if isinstance(symmetry, np.integer) else symmetry
 
 
 def _noise(noise: Any) -> float:

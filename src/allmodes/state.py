@@ -140,7 +140,10 @@ class FinderState:
         told = (round_.points, round_.value, round_.gradient, round_.hessian)
         if not self.context.noise:
             self.memory.remember(*(None if part is None else part[paid] for part in told))  # type: ignore[arg-type]
-        evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian)
+        is_model = self.context.has_model
+        evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian, round_.points, is_model)
+        if self.settings.within is not None:  # in the size of values inside
+            self.context.within = self.settings.within * (self.frame.factor or 1.0)
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
         if is_diagnosed:
             with np.errstate(all="ignore"):
@@ -149,9 +152,8 @@ class FinderState:
         if not self.reason and self.recalled > max(_MOST_RECALLED, self.context.nfev):
             self.reason = f"{self.recalled} points had been evaluated before, more than were new"
         best = self.context.best_value
-        self.history.add(
-            self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, len(self.context.archive)
-        )
+        found = len(self.context.archive.own)
+        self.history.add(self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, found)
 
     def _look(self, round_: Round) -> None:
         """A first look at the function. One that proves noisy is searched as such, by the methods that can."""

@@ -23,6 +23,7 @@ class Status(IntEnum):
     PRIOR_NOT_FINITE = -5
     ALL_FAILED = -6
     NO_MODE = -7
+    NO_FEASIBLE_POINT = -8
 
     def __str__(self) -> str:
         return self.name
@@ -58,6 +59,11 @@ _MESSAGES = {
         "The search ended without a mode; x is the best point evaluated.",
         'Allow more evaluations (maxfev) or time (maxtime); a function of steps needs method="black-box". One without '
         "a lower bound has no mode to be found: give it bounds.",
+    ),
+    Status.NO_FEASIBLE_POINT: (
+        "No point was found that satisfies all constraints; x is the one that violates them least.",
+        "Look at the constraints at result.x: they may contradict each other or the bounds, or have the wrong sign "
+        '("ineq" means fun(x) >= 0).',
     ),
     Status.INTERRUPTED: (
         "Interrupted; this is what was found so far.",

@@ -10,19 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
+from allmodes.arrays import logsumexp
+from allmodes.holding import held_outside, of_active_set
 from allmodes.known import Known
 from allmodes.modes import coverage, laplace
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.nva.mixture.mixture import Mixture
 from allmodes.objective.frame import Frame
+from allmodes.objective.grids import labels_of
 from allmodes.recorded import paths_of, symmetries_of, trace_of
 from allmodes.result import History, Mode, Result, best_of
 from allmodes.rounds import Rounds
 from allmodes.search.archive import Frozen, precision
 from allmodes.search.context import Context
 from allmodes.search.fresh import Fresh
+from allmodes.search.orbits import change, listed
 from allmodes.search.searcher import Strategy
+from allmodes.search.wanted import is_wanted, left_out
 from allmodes.settings import Settings
 from allmodes.status import Status
 
@@ -70,13 +75,16 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     context, frame, settings = _with_best(_seen(state), state.settings), state.frame, state.settings
     summary = summarise(context, frame, settings.options.get("temperature"), state.search.fresh)
     status = _status(context, state, reasons)
-    best = None if context.best_point is None else frame.box.to_user(context.best_point[None])[0]
+    best_point = context.best_point if status is not Status.NO_FEASIBLE_POINT else state.search.violated
+    best = None if best_point is None else frame.box.to_user(best_point[None])[0]
     is_point = _is_better(context)
     x, fun = best_of(() if is_point else summary.modes, best, frame.value(context.best_value), frame.box.D)
+    fun = fun if np.isfinite(fun) else float("nan")
     beyond = _BEYOND if is_point and summary.modes else ""
-    why = "; ".join(reasons.values())
+    left = left_out(context, settings.within)
+    why = "; ".join(reason for reason in reasons.values() if reason.lower() not in status.message.lower())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.account, order, beyond, why) if part)
+    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.account, left, order, beyond, why) if part)
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
@@ -88,8 +96,8 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
         failures=(),
         history=_history(state, context), mixture=summary.mixture, method=settings.method, names=settings.names,
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
-        settings=settings.asked(frame.box, context.order, len(state.known)), versions=storage.versions(),
-        seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
+        settings=settings.asked(frame.box, context.order, len(state.known)) | state.search.noted,
+        versions=storage.versions(), seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
         symmetries=symmetries_of(state.search.symmetries, frame),
     )  # fmt: skip
 
@@ -99,7 +107,7 @@ def _history(state: State, context: Context) -> History:
     history = state.history.copy()
     if context.nfev > state.context.nfev:
         best = state.frame.value(context.best_value) if np.isfinite(context.best_value) else np.nan
-        history.add(context.nfev, best, len(state.context.archive))
+        history.add(context.nfev, best, len(state.context.archive.own))
     return history
 
 
@@ -110,6 +118,8 @@ def _with_best(context: Context, settings: Settings) -> Context:
     improved on: that happens to local searches that end at a kink. Without any mode, nothing suggests that it is one.
     """
     if context.best_point is None or not len(context.archive) or not _is_better(context) or not settings.polish:
+        return context
+    if context.constraints is not None:
         return context
     j, apart = context.archive.closest(context.best_point)
     near = context.archive.records[j]
@@ -123,7 +133,7 @@ def _with_best(context: Context, settings: Settings) -> Context:
         step = context.box.difference(context.best_point, archive.means[j])
         moved = replace(near, gradient=near.gradient + near.hessian @ step)
         found = moved if is_same else replace(moved, kind="unverified")
-        archive.change(j, context.best_point, context.best_value, found)
+        change(archive, context.group, j, context.best_point, context.best_value, found)
     else:
         d = context.box.d
         hessian = -max(context.scale, 1e-300) * np.eye(d)
@@ -134,6 +144,8 @@ def _with_best(context: Context, settings: Settings) -> Context:
 
 def _is_better(context: Context) -> bool:
     """Whether a point was evaluated that is better than every mode, by however little; of noisy values nobody knows."""
+    if context.constraints is not None and len(context.archive):  # feasible up to a tolerance, which is worth a little
+        return context.is_beaten
     return context.noise == 0.0 and (not len(context.archive) or context.best_value > context.archive.best)
 
 
@@ -149,6 +161,8 @@ def _seen(state: State) -> Context:
 
 
 def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
+    if state.search.violated is not None:
+        return Status.NO_FEASIBLE_POINT
     if context.nfev and not np.isfinite(context.best_value):
         return Status.ALL_FAILED
     if not reasons:
@@ -180,12 +194,13 @@ def summarise(context: Context, frame: Frame, temperature: float | None, fresh: 
     order = np.lexsort((np.arange(len(archive)), -archive.values))
     if context.is_global:
         order = order[is_global[order]]
+    order = order[(archive.primary[order] == order) & is_wanted(context)[order]]
     order = order[[not _is_plateau(context, int(j)) for j in order]]
     covered = coverage.estimate(
         fresh.of(len(archive))[order], fresh.searches, lost=fresh.lost, nfev=context.nfev, cost=fresh.cost(context.nfev)
     )
     checks = context.checks
-    covered = replace(covered, checked=checks.right + checks.wrong, misjudged=checks.wrong)
+    covered = replace(covered, checked=checks.right + checks.wrong, misjudged=checks.wrong, whole=fresh.whole)
     spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
     weights = _weights(context, order, inside)
@@ -205,58 +220,87 @@ def _is_plateau(context: Context, j: int) -> bool:
 
 
 def _weights(context: Context, order: NDArray[np.intp], temperature: float) -> Array:
-    """Laplace weights at the temperature."""
+    """Laplace weights at the temperature, in the user's coordinates whatever scale they are searched on."""
     if not len(order):
         return np.zeros(0)
-    archive, d = context.archive, context.box.d
-    eigenvalues, is_free, slopes = np.zeros((len(order), d)), np.ones((len(order), d), bool), np.zeros((len(order), d))
+    archive, real = context.archive, np.flatnonzero(context.box.is_real)  # levels have no width: values alone count
+    shape = len(order), len(real)
+    eigenvalues, is_free, slopes = np.zeros(shape), np.ones(shape, bool), np.zeros(shape)
     for row, j in enumerate(order):
         found = archive.records[j]
-        free = np.flatnonzero(~found.active)
-        eigenvalues[row, free] = np.linalg.eigvalsh(found.hessian[np.ix_(free, free)])
-        held = np.flatnonzero(found.active)
-        eigenvalues[row, held] = found.hessian[held, held]
-        is_free[row], slopes[row] = ~found.active, found.gradient
-    return np.exp(laplace.log_weights(archive.values[order], eigenvalues, temperature, is_free=is_free, slopes=slopes))
+        if found.held is not None:
+            sizes, along = of_active_set(found)
+            eigenvalues[row, : len(sizes)], is_free[row, len(sizes) :] = sizes, False
+            slopes[row, len(sizes) : len(sizes) + len(along)] = along[: len(real) - len(sizes)]
+            continue
+        active, hessian = found.active[real], found.hessian[np.ix_(real, real)]
+        free, held = np.flatnonzero(~active), np.flatnonzero(active)
+        eigenvalues[row, free] = np.linalg.eigvalsh(hessian[np.ix_(free, free)])
+        eigenvalues[row, held] = hessian[held, held]
+        is_free[row], slopes[row] = ~active, found.gradient[real]
+    logs = laplace.log_weights(archive.values[order], eigenvalues, temperature, is_free=is_free, slopes=slopes)
+    if context.box.is_log is not None:  # a measure of x, not of its logarithm
+        logs += np.log(context.box.slopes(context.box.to_user(archive.means[order]))).sum(axis=1)
+    if context.group is not None:  # a mode stands for its images
+        logs += np.log([len(archive.orbit(int(j))) for j in order])
+    if context.box.is_log is not None or context.group is not None:
+        logs -= logsumexp(logs[np.isfinite(logs)])
+    return np.exp(logs)
 
 
 def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float) -> Mode:
     archive, box = context.archive, context.box
+    orbit = archive.orbit(j)
+    hits, j = int(archive.hits[j]), int(listed(context, orbit))
     found = archive.records[j]
-    hessian = frame.hessian(found.hessian)
+    x = box.to_user(archive.means[j][None])[0]
+    hessian = frame.hessian(found.hessian, x, found.gradient)
     places = np.flatnonzero(box.free)
-    free = places[~found.active]
+    free = places[~found.active & box.is_real]
     eigenvalues = np.asarray(np.linalg.eigvalsh(hessian[np.ix_(free, free)]), dtype=np.float64)
+    if box.grids:
+        levels = [i for i, grid in enumerate(box.grids) if grid is not None]
+        hessian[levels, :] = hessian[:, levels] = np.nan
+    held = held_outside(found, frame, hessian)
+    if held is not None:
+        eigenvalues = held.eigenvalues
     ordinary = "maximum" if frame.maximise else "minimum"
     return Mode(
-        x=box.to_user(archive.means[j][None])[0],
+        x=x,
         fun=frame.value(archive.values[j]),
         kind=ordinary if found.kind == "optimum" else found.kind,
         is_global=is_global,
-        gradient_norm=_gradient_norm(context, frame, found),
+        gradient_norm=_gradient_norm(context, frame, found, x),
         hessian=hessian,
         eigenvalues=eigenvalues,
         curvature_from=found.source,
         flatness=float("inf") if found.kind == "flat" else float(laplace.flatness(eigenvalues)),
         weight=weight,
-        hits=int(archive.hits[j]),
+        hits=hits,
         found_at=found.found_at,
         standard_error=found.standard_error / (frame.factor or 1.0) if context.noise else None,
         active=tuple(int(i) for i in places[found.active]),
+        choices={i: labels[int(x[i])] for i, labels in labels_of(box.grids).items()},
+        multiplicity=len(orbit),
+        violation=0.0 if held is None else held.violation,
+        active_constraints=() if held is None else held.constraints,
+        multipliers=None if held is None else held.multipliers,
     )
 
 
-def _gradient_norm(context: Context, frame: Frame, found: Frozen) -> float:
+def _gradient_norm(context: Context, frame: Frame, found: Frozen, x: Array) -> float:
     """Norm of the gradient along the coordinates not held at a bound; NaN where nobody has measured it.
 
     From values alone the last step of a local search leads to where its own model is level: the gradient of that model
     is zero there, whatever the function's is. Slopes at kinks are measured.
     """
+    if found.held is not None:
+        return float("nan") if context.order == 0 else float(np.hypot.reduce(frame.gradient(found.held.residual)))
     if found.active.all():
         return 0.0
     if context.order == 0 and (found.source == "differences" or not found.gradient.any()):
         return float("nan")
-    gradient = frame.gradient(np.where(found.active, 0.0, found.gradient))
+    gradient = frame.gradient(np.where(found.active, 0.0, found.gradient), x)
     return float(np.hypot.reduce(gradient))
 
 
@@ -264,14 +308,15 @@ def _mixture(
     context: Context, frame: Frame, order: NDArray[np.intp], weights: Array, temperature: float
 ) -> Mixture | None:
     """Laplace's approximation of exp(l / temperature) as a Gaussian mixture in the user's coordinates."""
-    if not len(order) or context.box.d < context.box.D:
+    is_held = any(record.held for record in context.archive.records)
+    if not len(order) or context.box.d < context.box.D or context.box.levels or is_held:
         return None
-    archive, scale = context.archive, context.box.scale
+    archive, means = context.archive, context.box.to_user(context.archive.means[order])
+    scale = np.broadcast_to(context.box.slopes(means), means.shape)[:, :, None]
     precisions = (
         np.stack([precision(archive.records[j].hessian, archive.records[j].active) for j in order]) / temperature
     )
     factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
-    in_user = Factors(factors.C / scale[:, None], factors.A * scale[:, None])
+    in_user = Factors(factors.C / scale, factors.A * scale)
     log_weights = np.log(np.maximum(weights, 1e-300))
-    means = context.box.to_user(archive.means[order])
     return Mixture(log_weights - log_weights[-1], GaussianComponents(means, in_user))

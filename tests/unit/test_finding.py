@@ -360,7 +360,8 @@ def test_every_argument_reaches_both_searches():
         "target": "global", "method": "local", "n_modes": 7, "maxfev": 40, "maxiter": 9, "maxtime": 99.0, "xtol": 1e-4,
         "effort": 2.0, "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None,
         "retries": 2, "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False,
-        "checkpoint": None, "names": ["a"], "options": {"width": 2},
+        "checkpoint": None, "names": ["a"], "options": {"width": 2}, "integrality": [False], "scale": "linear",
+        "spread": 3.0, "symmetry": [[0]], "within": 5.0, "min_distance": 0.1, "constraints": [],
     }  # fmt: skip
     assert {"fun", "bounds", *given} == set(inspect.signature(find_minima).parameters)
 
@@ -862,3 +863,8 @@ def test_the_old_name_of_a_method_still_works_with_a_warning():
         assert result.paths.launches == result.paths.searches > 0
     with pytest.warns(DeprecationWarning, match=r"Paths.of_launch is now Paths.by_search"):
         assert result.paths.of_launch.keys() == result.paths.by_search.keys()
+
+
+def test_who_stopped_a_search_is_said_once():
+    result = find_minima(lambda x: x[0] ** 2, [(-2, 2)], callback=lambda intermediate_result: True, rng=0)
+    assert result.message.count("The callback asked to stop") == 1

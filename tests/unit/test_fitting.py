@@ -359,3 +359,24 @@ def test_no_errors_are_stated_where_differences_say_nothing(kind):
     result = allmodes.curve_fit(model, DECAY_TIMES, decay_data(), bounds=(0, 5), rng=0)
     assert kind in result.message
     assert np.isnan(result.modes[0].standard_errors).all()
+
+
+def test_fixed_parameters_leave_one_explanation():
+    fits = allmodes.find_fits(lambda k: np.array([k[0], k[1], 1.0]), [(1, 1), (2, 2)], rng=0)
+    assert fits.modes[0].chi2 == 6.0
+    assert fits.modes[0].standard_errors.tolist() == [0.0, 0.0]
+
+
+def test_as_many_parameters_as_data_say_nothing_of_combinations():
+    t = np.arange(2.0)
+    fits = allmodes.find_fits(lambda k: k[0] + k[1] * t - np.array([1.0, 2.0]), [(-5, 5)] * 2, rng=0)
+    assert fits.modes[0].undetermined == ()
+    assert np.isinf(fits.modes[0].standard_errors).all()
+    assert "2 data for 2 parameters" in str(fits)
+
+
+def test_long_names_are_told_apart_in_the_table():
+    names = ["amplitude_of_the_component_one", "amplitude_of_the_component_two"]
+    fits = allmodes.find_fits(lambda k: k - np.array([1.0, 2.0]), [(-5, 5)] * 2, names=names, rng=0)
+    heads = [line.split()[0] for line in str(fits).splitlines() if line.startswith("amplitude")]
+    assert len(set(heads)) == 2

@@ -58,6 +58,7 @@ def test_the_top_level_is_small():
         "find_minima",
         "find_maxima",
         "find_fits",
+        "find_roots",
         "curve_fit",
         "ModeFinder",
         "Result",

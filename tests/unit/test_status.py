@@ -37,6 +37,7 @@ def test_the_codes_are_kept():
         "OBJECTIVE_NOT_FINITE": -2,
         "LEFT_DOMAIN": -3,
         "DIVERGED": -4,
+        "NO_FEASIBLE_POINT": -8,
         "PRIOR_NOT_FINITE": -5,
         "ALL_FAILED": -6,
         "NO_MODE": -7,

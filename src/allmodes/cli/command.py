@@ -37,6 +37,8 @@ def _words(setting: Setting, value: Any) -> list[str]:
         return [word for point in value for word in (setting.option, ",".join(map(_number, point)))]
     if value is True:
         return [setting.option, "all" if setting.key == "periodic" else "true"]
+    if setting.key == "log":
+        return [setting.option, "all" if value == "log" else ",".join(value)]
     if isinstance(value, list):
         return [setting.option, ",".join(map(str, value))] if value else []
     return [setting.option, Path(value).name if ".py:" in str(value) else str(value)]

@@ -236,6 +236,23 @@ class Periodic(Kind):
         return [Whole(0).take(entry) for entry in entries]
 
 
+class Logs(Kind):
+    """Coordinates on a logarithmic scale."""
+
+    name = "NAME,...|all"
+    wanted = 'names or numbers of coordinates, separated by commas, or all; in a file ["k1", "k2"] or true'
+
+    def take(self, value: Any) -> str | dict[str, str]:
+        if value is True or value in ("all", "log"):
+            return "log"
+        if isinstance(value, dict):
+            return {str(name): "log" for name in value}
+        entries = value.split(",") if isinstance(value, str) else value
+        if not isinstance(entries, list) or not entries or any(isinstance(entry, bool | float) for entry in entries):
+            raise TypeError
+        return {a_name(str(entry).strip()): "log" for entry in entries}
+
+
 class Noise(Kind):
     """Standard deviation of a value."""
 

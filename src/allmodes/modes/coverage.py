@@ -38,6 +38,7 @@ class Coverage:
         level: probability of the ranges.
         checked: recognised local searches that ran on to the end (option "shadow"); `misjudged`, those of them that did
             not end in the mode that they were recognised by.
+        whole: points of a discrete space, if all of them were evaluated: then nothing is missing. 0 otherwise.
     """
 
     counts: tuple[int, ...] = ()
@@ -48,6 +49,7 @@ class Coverage:
     level: float = 0.9
     checked: int = 0
     misjudged: int = 0
+    whole: int = 0
 
     @property
     def is_judged(self) -> bool:
@@ -68,21 +70,29 @@ class Coverage:
     @property
     def missing_modes(self) -> float:
         """The estimated number of modes that were not found; NaN when too few were to judge by."""
+        if self.whole:
+            return 0.0
         return self._missing.number if self._missing is not None and self.is_judged else math.nan
 
     @cached_property
     def missing_range(self) -> tuple[float, float]:
         """Between which numbers that of the missing modes lies, with probability `level`."""
+        if self.whole:
+            return 0, 0
         return self._missing.range(self.level) if self._missing is not None and self.is_judged else (0, math.inf)
 
     def expected(self, nfev: float) -> float:
         """The number of new modes that so many evaluations more would find; NaN when too few were found to judge by."""
         times = self._times(nfev)
+        if self.whole:
+            return 0.0
         return self._missing.expected(times) if self._missing is not None and self.is_judged else math.nan
 
     def expected_range(self, nfev: float) -> tuple[float, float]:
         """Between which numbers that lies, with probability `level`."""
         times = self._times(nfev)
+        if self.whole:
+            return 0, 0
         if self._missing is None or not self.is_judged:
             return 0, math.inf
         return self._missing.expected_range(times, self.level)
@@ -97,6 +107,8 @@ class Coverage:
     @property
     def share(self) -> float:
         """The estimated share of local searches from new places that would end in a missing mode."""
+        if self.whole:
+            return 0.0
         if self._missing is None:
             return 1.0
         return min(1.0, self._missing.hits / (self.searches + self.lost))
@@ -109,6 +121,8 @@ class Coverage:
         trials, where f_1 modes were hit once: about 3.7 / n without any. Searches that ended in no mode may all have
         been heading for a new one: the bound assumes that they were.
         """
+        if self.whole:
+            return 0.0
         n, once = self.searches, self.singletons
         if self._missing is None or once >= n:
             return 1.0
@@ -124,6 +138,8 @@ class Coverage:
         return _ASSUMES
 
     def __str__(self) -> str:
+        if self.whole:
+            return f"{counted(len(self.counts), 'mode')}, and no more: all {self.whole:,} points were evaluated"
         if not self.searches:
             why = f"{counted(self.lost, 'local search')} from new places ended in no mode"
             why = why if self.lost else "no local search began in a new place"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 _REACH = 5.0  # starts around x0 reach five times its size (at least 5): wide enough to leave the basin x0 is in
 _HALF_OPEN = 10.0  # the same width where only one finite bound is known
+_DECADES = 3.0  # the same for coordinates on a logarithmic scale: factors of a thousand either way
 
 Floats = NDArray[np.float64]
 
@@ -113,19 +114,57 @@ def inside(name: str, points: Floats, lower: Floats, upper: Floats) -> Floats:
     return points
 
 
-def start_region(lower: Floats, upper: Floats, points: Floats | None) -> tuple[Floats, Floats]:
-    """Finite ends (D,) of the region where starts are drawn."""
+def spreads(
+    given: Any, lower: Floats, upper: Floats, points: Floats | None, is_log: NDArray[np.bool_] | None
+) -> Floats | None:
+    """How far around x0 to look (D,), NaN where bounds say it, in logarithms where those are searched."""
+    if given is None:
+        return None
+    D, is_open = len(lower), np.isinf(lower) | np.isinf(upper)
+    if points is None:
+        raise ValueError("spread is given without x0; it says how far around x0 to look: give x0, or bounds.")
+    wanted = f"wanted one number above 0, or {D}: None where there are bounds"
+    entries = [given] * D if np.ndim(given) == 0 else list(given)
+    if len(entries) != D:
+        raise ValueError(f"spread has {len(entries)} entries for {D} coordinates; {wanted}.")
+    if np.ndim(given) == 0:
+        entries = [entry if opened else None for entry, opened in zip(entries, is_open, strict=True)]
+    reach = _side("spread", entries, np.nan)
+    bounded = ~is_open & ~np.isnan(reach)
+    if bounded.any() or not is_open.any():
+        i = int(np.argmax(~is_open))
+        raise ValueError(
+            f"spread is given and coordinate {i} has bounds ({lower[i]}, {upper[i]}), which say where to look; leave "
+            "one of the two out."
+        )
+    least = 0.0 if is_log is None else np.where(is_log, 1.0, 0.0)
+    wrong = is_open & ~(np.isnan(reach) | ((reach > least) & np.isfinite(reach)))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        factor = "; on a logarithmic scale it is a factor above 1" if np.any(least) else ""
+        raise ValueError(f"spread of coordinate {i} is {reach[i]}; {wanted}{factor}.")
+    return reach if is_log is None else np.where(is_log, np.log10(reach), reach)
+
+
+def start_region(
+    lower: Floats, upper: Floats, points: Floats | None, is_log: NDArray[np.bool_] | None = None,
+    spread: Floats | None = None,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Finite ends (D,) of the region where starts are drawn; everything in logarithms where those are searched."""
     below, above = np.isinf(lower), np.isinf(upper)
+    logs = np.zeros(len(lower), np.bool_) if is_log is None else is_log
     if points is None:
         if (below & above).any():
             i = int(np.argmax(below & above))
             raise ValueError(f"coordinate {i} has no bounds; give at least one, or a point x0 to search around.")
         with np.errstate(invalid="ignore", over="ignore"):  # inf - inf, on sides that are not read
             first = upper - _HALF_OPEN * np.maximum(1.0, np.abs(upper))
-            last = lower + _HALF_OPEN * np.maximum(1.0, np.abs(lower))
+            last = lower + np.where(logs, 2.0 * _DECADES, _HALF_OPEN * np.maximum(1.0, np.abs(lower)))
     else:
         with np.errstate(over="ignore"):  # found below
-            reach = _REACH * np.maximum(1.0, np.abs(points))
+            reach = np.where(logs, _DECADES, _REACH * np.maximum(1.0, np.abs(points)))
+            if spread is not None:
+                reach = np.where(np.isnan(spread), reach, spread)
             first, last = (points - reach).min(axis=0), (points + reach).max(axis=0)
     start_lower, start_upper = np.where(below, first, lower), np.where(above, last, upper)
     with np.errstate(over="ignore"):

@@ -10,6 +10,7 @@ from typing import Any
 from allmodes.objective.autodiff import traceable
 from allmodes.objective.bounds import Box
 from allmodes.objective.evaluation import GRADIENT, HESSIAN, VALUE, Needs
+from allmodes.objective.grids import WithChoices, labels_of
 from allmodes.objective.objective import Objective
 from allmodes.objective.packages import PACKAGES, AutogradPart, JaxPart, Single, TorchPart, require
 from allmodes.objective.parts import GRADIENT_NAME, HESSIAN_NAME, VALUE_NAME, Differences, Given, Pair, Part, WithArgs
@@ -66,7 +67,11 @@ class Source:
         if jac is None and hess is not None:
             raise ValueError("hess was given without jac; give both: jac may be a function, True, 'jax' or 'torch'.")
         args = args if isinstance(args, tuple) else (args,)
+        if any(box.grids):
+            _check_grids(jac, hess)
         fun, jac, hess = (WithArgs(f, args) if callable(f) and args else f for f in (fun, jac, hess))
+        labels = labels_of(box.grids)
+        fun = WithChoices(fun, labels) if labels else fun
         return _source(fun, jac, hess, vectorized, box)
 
     @property
@@ -152,6 +157,15 @@ def _package_parts(package: str, fun: Callable[[Any], Any], names: Needs, vector
             "one number for a point. Otherwise give jac and hess as functions, or leave them out."
         ) from problem
     return [JaxPart(objective, names | {VALUE_NAME})]
+
+
+def _check_grids(jac: Any, hess: Any) -> None:
+    name = "jac" if jac is not None else "hess"
+    if jac is not None or hess is not None:
+        raise ValueError(
+            f"{name} is given and some coordinates are whole numbers or choices, which have no derivatives; leave jac "
+            "and hess out: real coordinates beside them are searched by differences of values."
+        )
 
 
 def _check(fun: Any, jac: Any, hess: Any, vectorized: Any) -> None:

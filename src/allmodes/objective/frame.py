@@ -37,17 +37,22 @@ class Frame:
     def sign(self) -> float:
         return 1.0 if self.maximise else -1.0
 
-    def inward(self, value: Array, gradient: Any = None, hessian: Any = None) -> Evaluation:
-        """The user's values and derivatives in the solver's terms; failures are -inf."""
+    def inward(
+        self, value: Array, gradient: Any = None, hessian: Any = None, points: Any = None, is_model: bool = False
+    ) -> Evaluation:
+        """The user's values and derivatives at points (N, D) in the solver's terms; failures are -inf.
+
+        A Hessian that is a model, Gauss and Newton's, has no part that comes from the gradient.
+        """
         if not self.factor:
             self._measure(value)
         c = self.sign * (self.factor or 1.0)
         inside = c * value
         inside[~np.isfinite(inside)] = -np.inf
         if gradient is not None:
-            gradient = self.box.gradient_to_unit(c * gradient)
+            gradient = self.box.gradient_to_unit(c * gradient, points)
         if hessian is not None:
-            hessian = self.box.hessian_to_unit(c * hessian)
+            hessian = self.box.hessian_to_unit(c * hessian, points, None if is_model else gradient)
         return Evaluation(inside, gradient, hessian)
 
     def _measure(self, value: Array) -> None:
@@ -61,10 +66,10 @@ class Frame:
         """A value in the user's sign and size."""
         return float(self.sign * inside / (self.factor or 1.0))
 
-    def gradient(self, inside: Array) -> Array:
-        """A gradient by the user's coordinates (..., D)."""
-        return self.box.gradient_to_user(inside) * (self.sign / (self.factor or 1.0))
+    def gradient(self, inside: Array, point: Array | None = None) -> Array:
+        """A gradient by the user's coordinates (..., D), at a point (..., D) that only logarithms need."""
+        return self.box.gradient_to_user(inside, point) * (self.sign / (self.factor or 1.0))
 
-    def hessian(self, inside: Array) -> Array:
-        """A Hessian by the user's coordinates (..., D, D)."""
-        return self.box.hessian_to_user(inside) * (self.sign / (self.factor or 1.0))
+    def hessian(self, inside: Array, point: Array | None = None, gradient: Array | None = None) -> Array:
+        """A Hessian by the user's coordinates (..., D, D), at a point with such a gradient inside (..., d)."""
+        return self.box.hessian_to_user(inside, point, gradient) * (self.sign / (self.factor or 1.0))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from allmodes.objective.bounds import Box
 from allmodes.objective.evaluation import Needs
 from allmodes.objective.objective import BadReturnError, checked
+from allmodes.objective.scales import lengths
 
 VALUE_NAME = "value"
 GRADIENT_NAME = "gradient"
@@ -41,7 +42,7 @@ def moved_inside(box: Box, points: Floats) -> tuple[Floats, Floats]:
     """
     places = np.flatnonzero(box.free)
     x = points[:, places]
-    size = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), box.scale)  # less than the box is wide
+    size = _STEP * lengths(x, box.scale, None if box.is_log is None else box.is_log[places])
     target = x + size
     target = np.where(target > box.upper[places], x - size, target)
     target = np.clip(target, box.lower[places], box.upper[places])

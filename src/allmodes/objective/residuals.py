@@ -83,6 +83,8 @@ class SumOfSquares:
     def jacobian(self, points: Floats, r: Floats) -> Floats:
         """Their derivatives (N, m, D) at points (N, D) where they are r (N, m); 0 for coordinates that are fixed."""
         (N, D), m = points.shape, r.shape[1]
+        if not self.box.d:
+            return np.zeros((N, m, D))
         if self.jac is None:
             steps, moved = moved_inside(self.box, points)
             around = self.residuals(moved.reshape(-1, D)).reshape(N, self.box.d, m)

@@ -152,6 +152,37 @@ def limits(result: Result, i: int) -> tuple[float, float]:
     return float(low) if np.isfinite(low) else first - room, float(high) if np.isfinite(high) else last + room
 
 
+def is_log(result: Result, i: int) -> bool:
+    """Whether a coordinate was searched in logarithms: its axis is logarithmic, too."""
+    scale = result.settings.get("scale") or ()
+    return len(scale) > i and scale[i] == "log"
+
+
+def show(ax: Any, result: Result, pair: Sequence[int]) -> None:
+    """Axes for two coordinates: what to show of each, on its scale."""
+    for axis, i in zip("xy", pair, strict=True):
+        if is_log(result, i):
+            ax.set(**{f"{axis}scale": "log"})
+        ax.set(**{f"{axis}lim": limits(result, i)})
+
+
+def spaced(ends: tuple[float, float], n: int, log: bool) -> Floats:
+    """Places from one end to the other, evenly on the scale of the axis."""
+    return np.geomspace(ends[0], ends[1], n) if log else np.linspace(ends[0], ends[1], n)
+
+
+def on_scale(result: Result, places: Sequence[int], x: Floats) -> Floats:
+    """Coordinates (..., n) of these numbers, in logarithms where the axis is."""
+    logs = [is_log(result, i) for i in places]
+    return np.where(logs, np.log10(np.where(logs, x, 1.0)), x)
+
+
+def widths(result: Result, places: Sequence[int]) -> Floats:
+    """Of what is shown of coordinates, (n,), on their scales."""
+    ends = np.array([limits(result, i) for i in places]).reshape(-1, 2).T
+    return np.ptp(on_scale(result, places, ends), axis=0)
+
+
 def panels(ax: Any, rows: int, columns: int) -> list[Any]:
     """Axes within axes; the outer ones become an invisible frame."""
     ax.set_axis_off()

@@ -141,7 +141,9 @@ def _values(result: Result, shown: tuple[Mode, ...], i: int, points: int) -> Flo
     around = np.concatenate([[0.0], *([k, -k] for k in _AROUND)])
     near = (places[:, None] + errors[:, None] * around).ravel()
     near = near[(near >= low) & (near <= high)]
-    return np.unique(np.concatenate([near, np.linspace(near.min(), near.max(), max(3, points))]))
+    return np.unique(
+        np.concatenate([near, canvas.spaced((near.min(), near.max()), max(3, points), canvas.is_log(result, i))])
+    )
 
 
 class _Counted:
@@ -219,6 +221,8 @@ def profile(
         ax.axhline(level, color=canvas.REFERENCE, linewidth=0.8, linestyle=":")
         ax.annotate(text, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7.0)
     ax.set(xlabel=canvas.labels(result)[i], ylabel="rise of chi2", ylim=(-0.03 * top, top))
+    if canvas.is_log(result, i):
+        ax.set_xscale("log")
     ax.set_xlim(seen.values[0], seen.values[-1])
     ax.legend(fontsize=canvas.SMALL, frameon=False, ncols=2)
     canvas.set_title(ax, f"Profile over all explanations, {seen.nfev} evaluations")

@@ -42,7 +42,7 @@ def animate(
         raise ValueError("animate needs two coordinates, and there is one; plot.weights() shows how annealing went.")
     ax = canvas.axes_or_new(ax, _SIZE)
     names = canvas.labels(result)
-    ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
+    canvas.show(ax, result, pair)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     if fun is not None:
         draw_background(result, fun, pair, through(result, at), ax, _RESOLUTION, None)

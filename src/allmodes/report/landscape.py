@@ -44,7 +44,7 @@ def landscape(
     point = slices.through(result, at)
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
-    ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
+    canvas.show(ax, result, pair)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     ax.tick_params(pad=_PAD)
     said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None)
@@ -90,7 +90,8 @@ def draw_background(
 
     colours = "Greys_r" if result.maximise else "Greys"  # good is light
     if fun is not None:
-        sides = [np.linspace(low, high, resolution) for low, high in (ax.get_xlim(), ax.get_ylim())]
+        ends, logs = (ax.get_xlim(), ax.get_ylim()), [canvas.is_log(result, i) for i in pair]
+        sides = [canvas.spaced(end, resolution, log) for end, log in zip(ends, logs, strict=True)]
         seen = slices.cut(result, fun, pair, point, sides)
         places, values, said = seen.sides, np.ma.masked_invalid(seen.values.T), ""
         draw_areas, draw_lines = ax.contourf, ax.contour
@@ -186,8 +187,9 @@ def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]
     others = [i for i in range(len(result.x)) if i not in pair]
     if not others or not result.modes:
         return np.zeros(len(result.modes), bool)
-    width = np.array([np.ptp(canvas.limits(result, i)) for i in others])
-    apart = np.array([np.abs(mode.x[others] - point[others]) / width for mode in result.modes])
+    here = canvas.on_scale(result, others, point[others])
+    places = canvas.on_scale(result, others, np.array([mode.x[others] for mode in result.modes]))
+    apart = np.abs(places - here) / canvas.widths(result, others)
     return np.asarray((apart > _ON_SLICE).any(axis=1))
 
 
@@ -216,7 +218,7 @@ def _line(
     low, high = canvas.limits(result, i)
     entries = []
     if fun is not None:
-        seen = slices.cut(result, fun, [i], point, [np.linspace(low, high, resolution)])
+        seen = slices.cut(result, fun, [i], point, [canvas.spaced((low, high), resolution, canvas.is_log(result, i))])
         ax.plot(seen.sides[0], seen.values, color="0.4", linewidth=1.2, zorder=1)
     if fun is None or len(result.x) == 1:
         style: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4.0, "color": canvas.PATH}
@@ -230,6 +232,8 @@ def _line(
         colour = "white" if mode.is_global else canvas.LOCAL
         ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
                     zorder=6)  # fmt: skip
+    if canvas.is_log(result, i):
+        ax.set_xscale("log")
     ax.set(xlim=(low, high), xlabel=canvas.labels(result)[i], ylabel=label)
     said = "" if fun is not None else "no curve: pass fun to draw it"
     canvas.set_title(ax, _title(result, at, 1, said), _TITLE_PAD)

@@ -12,7 +12,7 @@ from allmodes.report import canvas
 from allmodes.report.canvas import GLOBAL, LOCAL, PATH
 from allmodes.result import Mode, Result
 
-_SHAPES = {"minimum": "o", "maximum": "o", "boundary": "s", "flat": "D", "unverified": "^"}
+_SHAPES = {"minimum": "o", "maximum": "o", "boundary": "s", "constrained": "p", "flat": "D", "unverified": "^"}
 _KINDS = {"o": "", "s": ", at a bound", "D": ", flat", "^": ", unverified"}
 _NUMBERED = 30  # modes that bear their rank
 _CLOSE = 0.045  # of the picture: a number closer than this to a better one would hide it
@@ -55,6 +55,8 @@ def covariance_of(result: Result, mode: Mode, pair: Sequence[int]) -> Floats | N
 
 def draw_ellipses(result: Result, pair: Sequence[int], ax: Any, is_off: Bools) -> bool:
     """One for every mode on the slice that has one of a sensible size; whether any reaches beyond its marker."""
+    if any(canvas.is_log(result, i) for i in pair):
+        return False  # in the user's coordinates they are ellipses, and on these axes they are not
     width = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
     points = canvas.size_in_points(ax)
     is_seen = False
@@ -101,11 +103,13 @@ def draw_modes(
         most: that are numbered.
         size: of a marker with a number.
     """
-    width = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+    ends = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    width = np.ptp(canvas.on_scale(result, pair, ends), axis=0)
     places = np.array([mode.x[list(pair)] for mode in result.modes]).reshape(-1, 2)
+    seen = canvas.on_scale(result, pair, places)
     numbered: list[int] = []
     for i in np.argsort(is_off, kind="stable"):
-        apart = np.hypot(*((places[i] - places[numbered]) / width).T)
+        apart = np.hypot(*((seen[i] - seen[numbered]) / width).T)
         is_wanted = i < most or (not is_off[i] and is_off.any())
         if is_wanted and len(numbered) < most and apart.min(initial=np.inf) > _CLOSE:
             numbered.append(int(i))

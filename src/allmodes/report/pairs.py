@@ -63,9 +63,8 @@ def _most_telling(result: Result) -> list[int]:
     places = canvas.free(result)
     if len(places) <= _MOST:
         return places
-    points = canvas.points_of(result)[:, places]
-    widths = np.array([np.ptp(canvas.limits(result, i)) for i in places])
-    spread = np.std(points, axis=0) / widths if len(points) else np.zeros(len(places))
+    points = canvas.on_scale(result, places, canvas.points_of(result)[:, places])
+    spread = np.std(points, axis=0) / canvas.widths(result, places) if len(points) else np.zeros(len(places))
     return sorted(places[i] for i in np.argsort(-spread, kind="stable")[:_MOST])
 
 
@@ -84,12 +83,13 @@ def _draws(result: Result) -> Floats:
 
 
 def _panel(result: Result, ax: Any, pair: list[int], drawn: Floats) -> None:
-    ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
+    canvas.show(ax, result, pair)
     ax.plot(*drawn[:, pair].T, linestyle="none", marker=".", markersize=2.0, color=canvas.REFERENCE, alpha=0.4,
             zorder=1, rasterized=True)  # fmt: skip
     marks.draw_modes(result, pair, ax, np.zeros(len(result.modes), bool), _NUMBERED, size=10.0)
     ax.tick_params(labelsize=canvas.SMALL - 1.0)
-    ax.locator_params(nbins=4, prune="both")  # labels of neighbours do not meet
+    for axis in (name for name in "xy" if getattr(ax, f"get_{name}scale")() == "linear"):
+        ax.locator_params(axis=axis, nbins=4, prune="both")  # labels of neighbours do not meet
 
 
 def _explain(result: Result, ax: Any, m: int, has_draws: bool, is_choice: bool) -> None:

@@ -32,7 +32,8 @@ def parallel(result: Result, ax: Any = None) -> Any:
     if not result.modes:
         return canvas.say(ax, "No mode was found.")
     sides = np.array([canvas.limits(result, i) for i in range(D)])
-    shares = (np.array([mode.x for mode in result.modes]) - sides[:, 0]) / np.ptp(sides, axis=1)
+    low, high = canvas.on_scale(result, range(D), sides.T)
+    shares = (canvas.on_scale(result, range(D), np.array([mode.x for mode in result.modes])) - low) / (high - low)
     _draw_lines(result, ax, shares)
     step = -(-D // _NAMED)
     shown = np.arange(0, D, step)

@@ -59,7 +59,7 @@ def draw_run(
         raise ValueError("a landscape of a run needs two coordinates, and there is one.")
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
-    ax.set(xlim=canvas.limits(result, pair[0]), ylim=canvas.limits(result, pair[1]))
+    canvas.show(ax, result, pair)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     if fun is not None:
         draw_background(

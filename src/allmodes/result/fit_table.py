@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from allmodes.result.result import Result
 
 _SHOWN = 12  # explanations
-_LONGEST_NAME = 16
+_LONGEST_NAME = 24
 _WIDTH = 79
 _GAP = 2
 _DIGITS = 2  # of an error
@@ -25,7 +25,7 @@ _DIGITS = 2  # of an error
 def fit_table(result: Result) -> list[str]:
     """Blocks of as many explanations as fit beside each other, best first; then what the data do not tell."""
     shown = [(i, mode) for i, mode in enumerate(result.modes[:_SHOWN], 1) if mode.fit is not None]
-    names = [visible(name)[:_LONGEST_NAME] for name in result.coordinate_names]
+    names = [_shortened(visible(name)) for name in result.coordinate_names]
     heads = ["", "chi2", "reduced chi2", "weight", "hits", *names]
     columns = [_column(i, mode, result.bounds) for i, mode in shown]
     first = max(map(len, heads))
@@ -41,6 +41,16 @@ def fit_table(result: Result) -> list[str]:
     more = len(result.modes) - len(shown)
     lines += [f"... and {more} more"] if more > 0 else []
     return [*lines, *_legend(result, shown)]
+
+
+def _shortened(name: str) -> str:
+    """A name whose middle is left out if it is long: beginnings are often alike.
+
+    >>> _shortened("amplitude_of_the_second_component")
+    'amplitude_o..d_component'
+    """
+    half = (_LONGEST_NAME - 2) // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}..{name[-half:]}"
 
 
 def _column(i: int, mode: Mode, bounds: NDArray[np.float64] | None) -> list[str]:
@@ -75,8 +85,11 @@ def _legend(result: Result, shown: list[tuple[int, Mode]]) -> list[str]:
     fits = [mode.fit for _, mode in shown if mode.fit is not None]
     if not fits:
         return []
-    how = "of the data given" if fits[0].is_absolute else "estimated from the residuals"
-    lines = [f"* best; weights: shares of the posterior, flat between the bounds; errors {how}"]
+    best = fits[0]
+    how = "errors of the data given" if best.is_absolute else "errors estimated from the residuals"
+    if not best.is_absolute and best.dof <= 0:
+        how = f"errors are not known: {best.data} data for {best.parameters} parameters, give absolute errors (sigma)"
+    lines = [f"* best; weights: shares of the posterior, flat between the bounds; {how}"]
     for i, mode in shown:
         assert mode.fit is not None
         lines += [f"{i}: the data determine {words}" for words in map(visible, mode.fit.undetermined)]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.result.fit import Fit
+from allmodes.result.root import Root
 from allmodes.storage import stored
 
 _OF_FITS = (
     "residuals", "cost", "chi2", "reduced_chi2", "dof", "covariance", "standard_errors", "correlations", "undetermined",
     "aic", "bic",
+)  # fmt: skip
+_OF_ROOTS = (
+    "residual", "residual_norm", "condition", "rank", "is_singular", "certified", "box", "enclosure",
+    "radius", "reason",
 )  # fmt: skip
 _SHOWN_COORDINATES = 4  # of a single point
 
@@ -30,7 +35,8 @@ class Mode:
     Attributes:
         x: where it is, (d,).
         fun: the value there.
-        kind: "minimum" (or "maximum"), "boundary" if held at a bound, "flat" if degenerate, or "unverified".
+        kind: "minimum" (or "maximum"), "boundary" if held at a bound, "constrained" if held by a constraint,
+            "flat" if degenerate, or "unverified".
         is_global: whether its value is the best one found, up to the tolerance of the search.
         gradient_norm: of the gradient along the coordinates not held at a bound; at a kink, on one side of it. NaN
             where it is not measured, as without `jac`.
@@ -43,9 +49,23 @@ class Mode:
         found_at: evaluations made when it was found.
         standard_error: of the value, for noisy functions.
         active: coordinates that sit at a bound.
+        multiplicity: how many modes it stands for, itself included, where a symmetry was stated; its weight is that of
+            all of them together, and its hits are theirs. Of `find_roots` the multiplicity of the root, None where it
+            is not known.
         fit: of `find_fits` and `curve_fit`, how well it explains the data (see `allmodes.result.Fit`); its attributes
             can be read from the mode itself: residuals, cost, chi2, reduced_chi2, dof, covariance, standard_errors,
             correlations, undetermined, aic and bic. None elsewhere.
+        choices: the named choices of coordinates that have them, by coordinate; x has their numbers.
+        violation: of the worst constraint, as a share of its scale (the median distance of its values from its bounds);
+            0 without constraints. With constraints gradient_norm is that of the Lagrangian, and hessian and eigenvalues
+            are those of the Lagrangian along the active set.
+        active_constraints: which are active, by their numbers if all rows of all constraints are counted in order.
+        multipliers: (m,), of all of them: the gradient of fun is the sum of their gradients times these (beside
+            bounds), so that each is what fun changes by if its bound is raised by 1. Of a minimum they are positive at
+            lower bounds ("ineq") and negative at upper ones; of a maximum the other way round. None without
+            constraints.
+        root: of `find_roots`, what is known of the root (see `allmodes.result.Root`), whose attributes can be read from
+            the mode likewise; the kind is then "root", or "flat" on a curve of roots. None elsewhere.
     """
 
     x: Floats
@@ -63,17 +83,27 @@ class Mode:
     standard_error: float | None = None
     active: tuple[int, ...] = ()
     fit: Fit | None = None
+    choices: dict[int, Any] = field(default_factory=dict)
+    multiplicity: int | None = 1
+    violation: float = 0.0
+    active_constraints: tuple[int, ...] = ()
+    multipliers: Floats | None = None
+    root: Root | None = None
 
     if not TYPE_CHECKING:  # or every misspelt name would pass as Any
 
         def __getattr__(self, name: str) -> Any:
             if name in _OF_FITS and self.fit is not None:
                 return getattr(self.fit, name)
+            if name in _OF_ROOTS and self.root is not None:
+                return getattr(self.root, name)
             hint = "; only modes of find_fits and curve_fit have it" if name in _OF_FITS else ""
+            hint = "; only modes of find_roots have it" if name in _OF_ROOTS else hint
             raise AttributeError(f"a Mode has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
-        return f"Mode({self.fun:.6g} at {point_text(self.x)}, {self.kind}{', global' if self.is_global else ''})"
+        rank = ", global" if self.is_global else ""
+        return f"Mode({self.fun:.6g} at {point_text(self.x, self.choices)}, {self.kind}{rank})"
 
 
 def best_of(modes: Sequence[Mode], x: Floats | None, fun: float | None, d: int) -> tuple[Floats, float]:
@@ -85,7 +115,8 @@ def best_of(modes: Sequence[Mode], x: Floats | None, fun: float | None, d: int) 
     return x, float(fun)
 
 
-def point_text(x: Floats) -> str:
-    """A point in a few characters."""
-    shown = [f"{entry:.5g}" for entry in x[:_SHOWN_COORDINATES]]
+def point_text(x: Floats, choices: dict[int, Any] | None = None) -> str:
+    """A point in a few characters, with its named choices in place of their numbers."""
+    named = choices or {}
+    shown = [str(named[i]) if i in named else f"{entry:.5g}" for i, entry in enumerate(x[:_SHOWN_COORDINATES])]
     return f"[{', '.join(shown)}{', ...' if len(x) > _SHOWN_COORDINATES else ''}]"

@@ -96,6 +96,11 @@ class Result:
         """Whether the modes are explanations of data."""
         return any(mode.fit is not None for mode in self.modes)
 
+    @property
+    def is_roots(self) -> bool:
+        """Whether the modes are roots of equations."""
+        return any(mode.root is not None for mode in self.modes)
+
     # ---- as a dict
 
     def keys(self) -> tuple[str, ...]:

@@ -10,15 +10,19 @@ import numpy as np
 from allmodes.modes.coverage import counted
 from allmodes.nva.engine.run import wrapped
 from allmodes.result.fit_table import fit_table
-from allmodes.result.mode import point_text
+from allmodes.result.mode import Mode, point_text
 from allmodes.result.symmetries import in_words
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from allmodes.result.mode import Mode
     from allmodes.result.result import Result
 
 _SHOWN = 20  # modes
 _SHOWN_SYMMETRIES = 3
+_SHOWN_ACTIVE = 4  # constraints of a mode
 _SHOWN_TEXT = 300  # characters of an error message
 _LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _WIDTH = 79
@@ -26,10 +30,9 @@ _WIDTH = 79
 
 def text_of(result: Result) -> str:
     """What was done, why it ended, what may be missing, and the table of modes."""
+    found = counted(len(result.modes), "root" if result.is_roots else "mode")
     lines = [
-        *wrapped(
-            f"{result.method}: {result.nfev} evaluations, {counted(len(result.modes), 'mode')} in {len(result.x)}-d"
-        ),
+        *wrapped(f"{result.method}: {result.nfev} evaluations, {found} in {len(result.x)}-d"),
         *wrapped(f"status {result.status.name}: {result.message}"),
         *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
         *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
@@ -56,20 +59,57 @@ def _table(result: Result) -> list[str]:
     """A heading and one line per mode, with as many coordinates as fit."""
     shown = result.modes[:_SHOWN]
     columns = [
-        ["", *(f"{i}{'*' if mode.is_global else ' '}" for i, mode in enumerate(shown, 1))],
+        ["", *(f"{i}{'*' if mode.is_global and not result.is_roots else ' '}" for i, mode in enumerate(shown, 1))],
         ["value", *(f"{mode.fun:.6g}" for mode in shown)],
         _padded(["kind", *(mode.kind for mode in shown)]),
         ["weight", *(f"{mode.weight:.4f}" for mode in shown)],
         ["hits", *(str(mode.hits) for mode in shown)],
     ]
+    if result.is_roots:
+        columns[1:4] = _of_roots(shown)
     if any(mode.standard_error is not None for mode in shown):
         errors = ("" if mode.standard_error is None else f"{mode.standard_error:.2g}" for mode in shown)
         columns.insert(2, ["error", *errors])
+    if any((mode.multiplicity or 1) > 1 for mode in shown) and not result.is_roots:
+        columns.append(["images", *(str(mode.multiplicity) for mode in shown)])
+    if any(mode.multipliers is not None for mode in shown):
+        columns.append(["violation", *(f"{mode.violation:.1g}" for mode in shown)])
+        columns.append(_padded(["active", *(_numbers(mode.active_constraints) for mode in shown)]))
     for i, name in enumerate(result.coordinate_names):
-        columns.append([visible(name)[:_LONGEST_NAME], *(f"{mode.x[i]:.5g}" for mode in shown)])
+        columns.append([visible(name)[:_LONGEST_NAME], *(_entry(mode, i) for mode in shown)])
     more = len(result.modes) - _SHOWN
+    if result.is_roots:
+        return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), *_unproved(shown)]
     legend = f"* global; weights at temperature {result.temperature:.3g}"
     return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), legend]
+
+
+def _entry(mode: Mode, i: int) -> str:
+    """A coordinate of a mode, or the choice it stands for."""
+    return visible(str(mode.choices[i]))[:_LONGEST_NAME] if i in mode.choices else f"{mode.x[i]:.5g}"
+
+
+def _numbers(constraints: tuple[int, ...]) -> str:
+    """Active constraints in a few characters."""
+    dots = ",..." if len(constraints) > _SHOWN_ACTIVE else ""
+    return ",".join(map(str, constraints[:_SHOWN_ACTIVE])) + dots if constraints else "-"
+
+
+def _of_roots(shown: Sequence[Mode]) -> list[list[str]]:
+    """What is known of roots, in columns."""
+    roots = [mode.root for mode in shown if mode.root is not None]
+    words = ("flat" if mode.kind == "flat" else "yes" if mode.root and mode.root.certified else "no" for mode in shown)
+    return [
+        ["|F|", *(f"{root.residual_norm:.2g}" for root in roots)],
+        ["condition", *(f"{root.condition:.3g}" for root in roots)],
+        ["certified", *words],
+    ]
+
+
+def _unproved(shown: Sequence[Mode]) -> list[str]:
+    """Why roots are not certified."""
+    reasons = dict.fromkeys(mode.root.reason for mode in shown if mode.root is not None and mode.root.reason)
+    return [line for reason in reasons for line in wrapped(f"not certified: {reason}")]
 
 
 def _padded(words: list[str]) -> list[str]:

@@ -29,6 +29,31 @@ _MANY = 2_000  # point-mode distances from which on a tree is quicker than compu
 
 @stored
 @dataclass(frozen=True)
+class Held:
+    """What is known of a mode under constraints, of the function that is minimised inside (see `Constraints`).
+
+    Attributes:
+        violation: of the worst constraint, as a share of its scale.
+        rows: (r,), which are active; `constraints`, the numbers of the constraints they belong to.
+        multipliers: (m,), the gradient is the sum of those of the constraints times these, beside bounds.
+        residual: (d,), what of the gradient nothing holds.
+        model: (d, d), the Hessian of the objective, as far as it was learnt.
+        slopes: with which constraints that are no equalities hold the mode.
+        free: dimension of the active set.
+    """
+
+    violation: float
+    rows: NDArray[np.bool_]
+    constraints: tuple[int, ...]
+    multipliers: Array
+    residual: Array
+    model: Array
+    slopes: Array
+    free: int
+
+
+@stored
+@dataclass(frozen=True)
 class Frozen:
     """What is known of one mode, in unit coordinates, beside its place in the mixture.
 
@@ -36,10 +61,11 @@ class Frozen:
         gradient: (d,); not zero where a bound is active.
         hessian: (d, d) as measured, not floored.
         active: (d,), which coordinates sit on a bound that holds them back.
-        kind: "optimum", "boundary", "flat" or "unverified".
+        kind: "optimum", "boundary", "constrained", "flat" or "unverified".
         source: where the Hessian comes from: "derivatives", "differences" or "component".
         found_at: evaluations made when it was found.
         standard_error: of the value, for noisy functions.
+        held: what constraints do there; the hessian is that of the Lagrangian along the active set then.
     """
 
     gradient: Array
@@ -49,6 +75,7 @@ class Frozen:
     source: str
     found_at: int
     standard_error: float = 0.0
+    held: Held | None = None
 
 
 @stored
@@ -63,7 +90,9 @@ class Archive:
         components: means (J, d) and factors of the precisions.
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
-        hits: searches that ended in each mode, (J,).
+        hits: searches that ended in each mode, (J,); those in an image of it are counted there, too.
+        primary: the mode that each is an image of, (J,), by a symmetry that the user stated; itself if it is none.
+        maps: by which map of the group it is one, (J,).
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """
@@ -74,6 +103,8 @@ class Archive:
     records: list[Frozen] = field(default_factory=list)
     hits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     has_boundary: bool = False
+    primary: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    maps: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     tree: KDTree | None = field(default=None, init=False, metadata={"stored": False})
     median_gap: float | None = field(default=None, init=False, metadata={"stored": False})
 
@@ -96,11 +127,13 @@ class Archive:
 
     # ---- writing: for verifiers alone
 
-    def add(self, point: Array, value: float, record: Frozen) -> int:
-        """Freeze a mode; its number is returned."""
+    def add(self, point: Array, value: float, record: Frozen, primary: int = -1, by: int = 0) -> int:
+        """Freeze a mode, or the image of another by a map; its number is returned."""
         self.components = map_leaves(_one_more, self.components)
         self.values, self.hits = _one_more(self.values), _one_more(self.hits)
         self.records.append(record)
+        self.primary = np.append(self.primary, len(self) - 1 if primary < 0 else primary)
+        self.maps = np.append(self.maps, by)
         self.change(len(self) - 1, point, value, record)
         return len(self) - 1
 
@@ -123,13 +156,23 @@ class Archive:
         self.components = map_leaves(lambda part: part[chosen], self.components)
         self.values, self.hits = self.values[chosen], self.hits[chosen]
         self.records = [self.records[j] for j in np.flatnonzero(chosen)]
+        self.primary, self.maps = np.arange(len(self)), np.zeros(len(self), np.int64)  # of noisy functions: no images
         self.tree = self.median_gap = None
 
     def hit(self, mode: int, times: int = 1) -> None:
         """A search ended in this mode."""
-        self.hits[mode] += times
+        self.hits[self.primary[mode]] += times
 
     # ---- reading
+
+    @property
+    def own(self) -> Indices:
+        """Numbers of the modes that are not images of others."""
+        return np.flatnonzero(self.primary == np.arange(len(self)))
+
+    def orbit(self, mode: int) -> Indices:
+        """Numbers of a mode and of its images."""
+        return np.flatnonzero(self.primary == self.primary[mode])
 
     def neighbours(self, points: Array) -> Indices:
         """Numbers of the few modes closest to every point, (n, k)."""

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Needs
 from allmodes.objective.bounds import Box
+from allmodes.objective.constraints import Constraints
 from allmodes.result.records import FrameRecord, PathRecord
 from allmodes.search.archive import Archive
 from allmodes.search.checked import Checks
+from allmodes.search.group import Group
 from allmodes.search.tolerances import Tolerances
 from allmodes.storage import stored
 
@@ -42,7 +44,11 @@ class Context:
         level, scale: median and interquartile range of the function over space-filling points.
         best_point, best_value, best_at: the best point evaluated, and after how many evaluations.
         checks: whether searches are recognised by the right modes.
+        group: the symmetry that the user stated.
+        within, min_distance: how much worse than the best a mode may be, and how close to a better one as a share of
+            the box, to be wanted (see `wanted`).
         paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
+        constraints: of the user, passed again whenever a search is resumed.
     """
 
     box: Box
@@ -66,6 +72,10 @@ class Context:
     checks: Checks = field(default_factory=Checks)
     paths: PathRecord = field(default_factory=PathRecord)
     frames: FrameRecord = field(default_factory=FrameRecord)
+    group: Group | None = None
+    constraints: Constraints | None = field(default=None, metadata={"stored": False})
+    within: float = np.inf
+    min_distance: float = 0.0
 
     @property
     def tolerances(self) -> Tolerances:
@@ -85,7 +95,7 @@ class Context:
     @property
     def kept_back(self) -> int:
         """Evaluations that are kept back: residuals are looked at once more at every mode."""
-        return (self.cost_of_mode or 0) * len(self.archive)
+        return (self.cost_of_mode or 0) * len(self.archive.own)
 
     @property
     def needs(self) -> Needs:
@@ -112,9 +122,20 @@ class Context:
         self.nfev += cost
         if not len(values):
             return
+        if self.constraints is not None:
+            points, values = self._feasible(points, values)
+            if not len(values):
+                return
         best = int(values.argmax())
         if values[best] > self.best_value:
             self.best_value, self.best_point, self.best_at = float(values[best]), points[best].copy(), self.nfev
+
+    def _feasible(self, points: Array, values: Array) -> tuple[Array, Array]:
+        """Of points that would be the best so far, those that are feasible."""
+        assert self.constraints is not None
+        better = np.flatnonzero(values > self.best_value)
+        chosen = better[self.constraints.is_feasible(points[better])] if len(better) else better
+        return points[chosen], values[chosen]
 
     def observe_level(self, values: Array) -> None:
         """Values at space-filling points: they tell the level and the scale of the function."""

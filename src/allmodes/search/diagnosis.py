@@ -37,6 +37,8 @@ _ADVICE = {
     "hess": "Check its scale. An approximation, such as Gauss and Newton's J^T J of a fit, will not do: by it saddles "
     "are minima. With jac alone the curvature is measured where searches arrive, so",
 }
+_UNLIKE = 1e-8  # of a value: sums in another order differ by less
+_TRIED = 64  # places, where constraints allow few
 _ROUNDED = 20.0  # roundings of a value, in a difference of two and in what derivatives say of it
 
 
@@ -52,12 +54,14 @@ class Diagnosis:
 
     Attributes:
         twice: two values at one point, if they differ: the function is random; empty otherwise.
+        places: numbers of the two places it looks at.
     """
 
     context: Context
     is_over: bool = False
     compares: bool = False
     twice: tuple[float, ...] = field(init=False, default=())
+    places: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
         self.is_over |= self.context.noise != 0.0 or self.context.box.d == 0
@@ -65,20 +69,63 @@ class Diagnosis:
     def ask(self) -> Request:
         """Points in a line, the first of them again; and for derivatives one farther on, and two at another place."""
         order, d = self.context.order, self.context.box.d
-        place, direction = _place(0, d)
+        place, direction = _place(self.places[0], d)
         line = place + _SPACING * np.r_[np.arange(_LINE), 0.0][:, None] * direction
+        images = self._images(place)
         if not self.compares:
-            return Request(line)
-        other, way = _place(1, d)
-        return Request(np.concatenate([line, [place + _REACH * direction, other, other + _REACH * way]]), _NEEDS[order])
+            return Request(np.concatenate([line, images]))
+        other, way = _place(self.places[1], d)
+        pairs = [place + _REACH * direction, other, other + _REACH * way]
+        return Request(np.concatenate([line, pairs, images]), _NEEDS[order])
+
+    def _images(self, place: Array) -> Array:
+        """Of a place by the symmetry that the user stated, one for each map that all others are made of."""
+        group, box = self.context.group, self.context.box
+        return np.zeros((0, box.d)) if group is None else box.project(group.images(place)[list(group.tested)])
+
+    def move_inside(self) -> None:
+        """Look at places where no inequality is violated; at none if there are hardly any."""
+        constraints, d = self.context.constraints, self.context.box.d
+        if constraints is None or self.is_over:
+            return
+        found: list[int] = []
+        for number in range(_TRIED):
+            place, direction = _place(number, d)
+            line = place + _SPACING * np.array([0.0, _LINE, _REACH / _SPACING])[:, None] * direction
+            if constraints.is_within(line).all():
+                found.append(number)
+            if len(found) == 2:
+                self.places = found[0], found[1]
+                return
+        self.is_over = True
 
     def tell(self, points: Array, told: Evaluation) -> None:
         """What came of the points, in the user's coordinates and sign; an error if jac or hess is wrong."""
         self._look_at_values(told.value[: _LINE + 1])
+        self._compare_images(points, told.value)
         if self.compares and not self.twice:
             pairs = [[0, _LINE + 1], [_LINE + 2, _LINE + 3]]
             _compare(points[pairs], told, pairs, self.context.tolerances.rounded)
         self.is_over = True
+
+    def _compare_images(self, points: Array, values: Array) -> None:
+        """Refuse a symmetry that the function does not have."""
+        group = self.context.group
+        if group is None:
+            return
+        if self.twice:
+            raise ValueError(
+                f"symmetry is given and fun is noisy: two values at one point are {self.twice[0]:.10g} and "
+                f"{self.twice[1]:.10g}. Leave symmetry out, or make fun exact."
+            )
+        first, n = float(values[0]), len(group.tested)
+        for point, value, words in zip(points[-n:], values[-n:].tolist(), group.words, strict=True):
+            size = max(abs(first), abs(value))
+            if np.isfinite(size) and abs(value - first) > max(_UNLIKE, 10.0 * self.context.rounding) * size:
+                raise ValueError(
+                    f"symmetry has the {words}, which fun does not have: its value is {first:.10g} at x = {points[0]} "
+                    f"and {value:.10g} at the image x = {point}. Leave it out, or correct fun."
+                )
 
     def _look_at_values(self, values: Array) -> None:
         if not np.isfinite(values).all():

@@ -25,11 +25,13 @@ class Fresh:
         hits: how many ended in each mode, (J,).
         lost: how many ended in no mode, or could not begin.
         marks: now and then how many had ended, and the evaluations made by then.
+        whole: points of a discrete space, if all of them were evaluated; 0 otherwise.
     """
 
     hits: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     lost: int = 0
     marks: list[tuple[int, int]] = field(default_factory=list)
+    whole: int = 0
 
     @property
     def searches(self) -> int:

@@ -15,6 +15,9 @@ from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
+from allmodes.search.searchers.constrained.constrained import Constrained
+from allmodes.search.searchers.discrete.discrete import Discrete
+from allmodes.search.searchers.discrete.tuning import TUNING as DISCRETE
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.noisy.noisy import Noisy
@@ -46,6 +49,13 @@ def make_search(
     """
     if context.box.d == 0:
         return Single(context)
+    if context.box.levels:
+        stopping = Stopping(options.get("patience", 0), persistence, effort)
+        width = options.get("width", DISCRETE.width)
+        return Discrete(context, starts, stopping, is_exhaustive, options.get("swap", False), width)
+    if context.constraints is not None:
+        width = options.get("width", TUNING.narrowest)
+        return Constrained(context, Stopping(options.get("patience", 0), persistence, effort), starts, width)
     if context.noise != 0.0:
         _check_noisy(method)
         return Noisy(context)
@@ -80,6 +90,20 @@ def make_search(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context, polish), turns,
         stopping, members, is_exhaustive=is_exhaustive, overlap=overlap,
     )  # fmt: skip
+
+
+def check_discrete(method: str | Algorithm, noise: Any, order: int, is_fit: bool) -> None:
+    """Refuse what does not go with whole numbers and choices."""
+    what = "some coordinates are whole numbers or choices (integrality, or lists in bounds)"
+    if method != "auto":
+        name = getattr(method, "name", method)
+        raise ValueError(f'{what} and method is "{name}", which needs real ones; wanted method "auto".')
+    if noise is not None and noise is not False:
+        raise ValueError(f"{what} and noise is {noise!r}; wanted a function without noise: return means of values.")
+    if is_fit:
+        raise ValueError(f"{what}, which fits of residuals do not take; use find_minima with the sum of squares.")
+    if order:
+        raise ValueError(f"{what} and have no derivatives; leave jac and hess out.")
 
 
 def _check_noisy(method: str | Algorithm) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,16 @@ class Strategy(ABC):
     def symmetries(self) -> list[Array]:
         """Matrices (d, d) that take points into others of the same value, in the user's coordinates."""
         return []
+
+    @property
+    def violated(self) -> Array | None:
+        """The point (d,) that violates constraints least, if none was found that satisfies them."""
+        return None
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What else is written down with the settings of a result."""
+        return {}
 
     @property
     def temperature(self) -> float | None:

@@ -159,7 +159,7 @@ class Tolerances(NamedTuple):
             return _NOISE * np.hypot(errors, errors[best])
         tie, equal = self.tie, self.equal
         level = min(tie, equal + 1e-10 * self.context.scale)
-        known = {"optimum": equal, "boundary": equal, "flat": level, "unverified": tie}
+        known = {"optimum": equal, "boundary": equal, "constrained": equal, "flat": level, "unverified": tie}
         errors = np.array([known[record.kind] for record in archive.records])
         for j in (j for j, record in enumerate(archive.records) if record.source == "component"):
             errors[j] = self.value_error(j)

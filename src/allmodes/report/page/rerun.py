@@ -62,6 +62,11 @@ def _arguments(result: Result) -> list[str]:
     ]
     if settings.get("periodic"):
         lines.append(f"periodic={settings['periodic']!r}")
+    lines += [
+        f"{name}={settings[name]!r}"
+        for name in ("scale", "spread", "within", "min_distance")
+        if settings.get(name) is not None
+    ]
     if settings.get("on_error", "raise") != "raise":
         lines.append(f"on_error={settings['on_error']!r}")
     if settings.get("options"):

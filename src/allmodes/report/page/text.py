@@ -217,6 +217,7 @@ def _advice(result: Result) -> list[str]:
 
 _KINDS = {
     "boundary": "held by a bound. Wider bounds may let it move to a better place.",
+    "constrained": "held by a constraint. Its multiplier says what moving the constraint would gain.",
     "flat": "level in some direction. Points along that direction are as good.",
     "unverified": "its derivatives could not confirm it. Look at the function there before relying on it.",
 }

@@ -27,6 +27,7 @@ from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.verify.verifier import MACHINE as VERIFIER
 from allmodes.search.verify.verifier import Verifier
+from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -223,7 +224,9 @@ class Scheduler(Strategy):
 
     def _counts(self, mode: int) -> bool:
         context, archive = self.context, self.context.archive
-        return not context.is_global or archive.values[mode] >= archive.best - context.tolerances.tie
+        if context.is_global and archive.values[mode] < archive.best - context.tolerances.tie:
+            return False
+        return bool(is_wanted(context)[mode])
 
     # ---- the rest of the protocol
 

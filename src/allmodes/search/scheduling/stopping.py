@@ -10,6 +10,7 @@ from allmodes.modes.missing import Missing
 from allmodes.search.context import Context
 from allmodes.search.scheduling.tuning import TUNING
 from allmodes.search.searchers.multistart import Counts
+from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
 
 
@@ -44,7 +45,8 @@ class Stopping:
         if counts.searches < (self.patience or TUNING.least_searches) or counts.since_new < self.patience:
             return ""
         records = context.archive.records
-        if records and context.nfev - records[-1].found_at < self.persistence:  # others than local searches find some
+        last = max((records[j].found_at for j in np.flatnonzero(is_wanted(context))), default=0)
+        if records and context.nfev - last < self.persistence:  # others than local searches find some
             return ""
         if min(running, default=counts.awaited + 1) <= counts.awaited:
             return ""  # of many that began together the quick ones say little about the others
@@ -59,7 +61,10 @@ class Stopping:
         if counts.searches > TUNING.judged_again * self.judged[0] or modes != self.judged[1]:
             self.judged = counts.searches, modes
             times = ahead / fresh.cost(context.nfev) / max(1, fresh.ended)
-            self.expected = Missing(fresh.of(modes)).expected(times) if fresh.searches else np.inf  # nothing is known
+            own = context.archive.own
+            share = (1.0 + is_wanted(context)[own].sum()) / (1.0 + len(own))  # new modes are wanted as often as known
+            hits = fresh.of(modes)[own]
+            self.expected = share * Missing(hits).expected(times) if fresh.searches else np.inf  # nothing is known
         return self.expected
 
 

@@ -19,6 +19,7 @@ from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
 from allmodes.search.starts.space_filling import SpaceFilling
 from allmodes.search.starts.tuning import TUNING
+from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -213,12 +214,12 @@ class Multistart:
         counts = self.counts
         counts.searches += 1
         counts.since_new += 1
-        if isinstance(event, NewMode):
+        if isinstance(event, NewMode) and is_wanted(self.context)[event.mode]:
             counts.since_new, counts.last_new = 0, self.context.nfev
             counts.awaited = max(running, default=-1)
         mode = event.mode if isinstance(event, _IN_MODES) else -1
         if event.origin.start in _FRESH:
-            counts.fresh.end(mode, self.context.nfev)
+            counts.fresh.end(mode if mode < 0 else int(self.context.archive.primary[mode]), self.context.nfev)
         if event.origin.recognised >= 0:
             self.context.observe_check(mode == event.origin.recognised)
         counts.nowhere += isinstance(event, _NOWHERE)
@@ -227,4 +228,6 @@ class Multistart:
 
     def _is_success(self, event: End) -> bool:
         """Whether it found a new mode that counts."""
-        return isinstance(event, NewMode) and (not self.context.is_global or event.mode in self.context.counted)
+        if not isinstance(event, NewMode) or (self.context.is_global and event.mode not in self.context.counted):
+            return False
+        return bool(is_wanted(self.context)[event.mode])

@@ -12,6 +12,7 @@ from allmodes.search.candidate import LOCAL, RETURN, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode, Recognised, Rejected, SearchEvent
 from allmodes.search.geometry import is_held
+from allmodes.search.orbits import add_images, change
 from allmodes.search.searcher import Block
 from allmodes.search.verify.comparison import Between, LevelSets
 from allmodes.search.verify.components import AroundComponent
@@ -238,12 +239,16 @@ class Verifier:
                 better = replace(record, gradient=candidate.gradient.copy())
             else:
                 better = replace(self._record(optimum, point), found_at=record.found_at)
-            archive.change(mode, point, candidate.value, better)
+            self._change(mode, point, candidate.value, better)
         elif not is_rough and self._is_better(candidate, mode):
             located = replace(record, gradient=candidate.gradient.copy(), hessian=candidate.hessian.copy())
-            archive.change(mode, self.context.box.project(candidate.point), candidate.value, located)
+            self._change(mode, self.context.box.project(candidate.point), candidate.value, located)
         self.context.archive.hit(mode)
         return [KnownMode(origin, mode)]
+
+    def _change(self, mode: int, point: Array, value: float, record: Frozen) -> None:
+        """What is known of a mode now, and so of its images."""
+        change(self.context.archive, self.context.group, mode, point, value, record)
 
     def _is_better(self, candidate: Candidate, mode: int) -> bool:
         """Whether a mode is located better by a candidate that is the same: higher, and at the same bounds."""
@@ -256,6 +261,7 @@ class Verifier:
         candidate = optimum.candidate
         point = self.context.box.project(candidate.point)
         mode = self.context.archive.add(point, candidate.value, self._record(optimum, point))
+        add_images(self.context, mode)
         if optimum.is_level:
             self.level_sets.add(point[None], mode)
         self.context.archive.hit(mode)

@@ -173,6 +173,14 @@ def test_a_step_that_rises_far_less_or_more_than_predicted_is_refused(order, sha
     assert table.last_step[0] == pytest.approx(0.1 * np.sqrt(2.0) if is_taken else 0.0)
 
 
+def test_a_leap_that_teaches_a_hessian_nothing_shortens_the_next_step():
+    """Or the same point would be tried until patience ends."""
+    old, new = (float(hill(np.array(place))[0]) for place in ((0.3, 0.4), (0.4, 0.5)))
+    table, _ = step_to((0.4, 0.5), 2, value=old + 5.0 * (new - old))
+    np.testing.assert_array_equal(table.hessian[0], H)
+    assert table.radius[0] == pytest.approx(0.3 * 0.1 * np.sqrt(2.0))
+
+
 @pytest.mark.parametrize(("size", "is_kept"), [(1.0, True), (1.01, True), (1.05, False)])
 def test_a_measured_model_is_kept_over_a_long_step_if_it_says_how_the_gradient_changes(size, is_kept):
     context, table, rows = searches(1, points=[(0.3, 0.4)])

@@ -119,6 +119,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     missed, longest = _missed(g, H, s, rise, slope), _longest(context, point)
     taken, refused = rows[is_better], rows[~is_better]
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, _reach(missed, length))
+    if order == 2 or context.has_model:  # these learn nothing from a point that is refused: the next step must differ
+        table.radius[refused] = np.minimum(table.radius[refused], TUNING.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if slope is not None:
         kept = np.flatnonzero(is_stale & is_better & table.is_measured[rows])

@@ -136,6 +136,7 @@ class Symmetry(Searcher):
         """Whether a mode counts, is strict, and its curvature was measured."""
         context, record = self.context, self.context.archive.records[j]
         is_counted = not context.is_global or context.archive.values[j] >= context.archive.best - context.tolerances.tie
+        is_counted = is_counted and context.archive.primary[j] == j  # images by a symmetry that is known need no other
         return is_counted and record.kind in ("optimum", "boundary") and record.source != "component"
 
     def _is_explained(self, rivals: NDArray[np.intp], mode: int) -> NDArray[np.bool_]:

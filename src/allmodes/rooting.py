@@ -1,0 +1,96 @@
+"""One call that finds every root of a system of equations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from allmodes.driver import Task
+from allmodes.loop import Execution, Residuals, find
+from allmodes.objective.bounds import Box
+from allmodes.objective.residuals import sum_of_squares
+from allmodes.progress import Progress
+from allmodes.result import Result
+from allmodes.solving import solved
+
+_FOR_ROOTS = 0.15  # of a budget that is given: kept for Newton's steps and proofs at the end
+
+
+def find_roots(
+    F: Callable[..., Any],
+    bounds: Any = None,
+    *,
+    jac: Any = None,
+    args: Any = (),
+    x0: Any = None,
+    method: Any = "auto",
+    n_modes: int | None = None,
+    maxfev: int | None = None,
+    maxiter: int | None = None,
+    maxtime: float | None = None,
+    effort: float | None = None,
+    xtol: float = 1e-6,
+    vectorized: bool = False,
+    periodic: Any = None,
+    workers: Any = 1,
+    timeout: float | None = None,
+    retries: int = 1,
+    on_error: str = "raise",
+    rng: Any = None,
+    callback: Callable[..., Any] | None = None,
+    progress: bool | Callable[[Progress], object] = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    names: Any = None,
+    options: dict[str, Any] | None = None,
+) -> Result:
+    """Find every root of F(x) = 0 in a box, with a proof for each where one can be had.
+
+    The search is that of `find_fits`: minima of |F|^2 by steps of Levenberg and Marquardt. Newton's method then takes
+    each as far as rounding allows; minima that are not roots are left out.
+
+    Args:
+        F: a function of a point (d,) -> (m,), with m equal to d, more or less; with `vectorized` of points (N, d) ->
+            (N, m).
+        bounds: (lower, upper) for each unknown, as in `find_minima`.
+        jac: the Jacobian: a function -> (m, d), or with `vectorized` (N, m, d); "jax" if F is written with JAX;
+            "2-point" or None for differences, which cost d evaluations more wherever a Jacobian is wanted.
+        args: further arguments of F and jac.
+        n_modes: stop when this many roots are found.
+        xtol: accuracy of positions in the search, as a share of the width of the bounds; roots are more accurate.
+        x0, method, maxfev, maxiter, maxtime, effort, vectorized, periodic: as in `find_minima`; evaluations are those
+            of F. Of a maxfev, a seventh is kept for Newton's method and proofs.
+        workers, timeout, retries, on_error, rng, callback, progress, checkpoint, names, options: likewise. Newton's
+            method and proofs run in this process.
+
+    Returns:
+        Result: as of `find_minima`, `modes` in the order of their coordinates. Each has `residual` (F there),
+        `residual_norm`, `condition` (of the Jacobian, in units of the bounds), `rank`, `is_singular`, `multiplicity`,
+        and `certified`: whether it is proved, by Krawczyk's test with intervals rounded outwards, that `box` has
+        exactly one root of F, as computed with the numbers in it, in exact arithmetic. The proof calls F with objects
+        in place of floats; F must use arithmetic and NumPy's functions alone. If it cannot, `reason` says so. A curve
+        of roots is one mode of kind "flat".
+
+    >>> result = find_roots(lambda x: [x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]], [(-3, 3), (-3, 3)], rng=0)
+    >>> [(mode.x.round(4).tolist(), mode.certified) for mode in result.modes]
+    [([-1.4142, -1.4142], True), ([1.4142, 1.4142], True)]
+    """
+    box = Box.make(bounds, x0, periodic)
+    part = sum_of_squares(F, jac, args, vectorized, box, None, "linear", 1.0)
+    task = Task(
+        bounds=bounds, x0=x0, warm_start=None, maximise=False, target="all", method=method, n_modes=n_modes,
+        maxfev=_for_search(maxfev), maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=None,
+        polish=True, rng=rng, names=names, options=options, effort=effort,
+    )  # fmt: skip
+    execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
+    result = find(task, Residuals(part, jac, counts_best=True), execution)
+    budget = result.settings["budget"] if maxfev is None else maxfev
+    result.settings.update(budget=budget, maxfev=maxfev)
+    return solved(result, part, budget - result.nfev, xtol)
+
+
+def _for_search(maxfev: Any) -> Any:
+    """What the search may use; anything that is not a number is refused by it."""
+    if not isinstance(maxfev, int) or isinstance(maxfev, bool) or maxfev < 2:
+        return maxfev
+    return max(1, round((1.0 - _FOR_ROOTS) * maxfev))

@@ -1,0 +1,1 @@
+"""Searches under constraints: local searches whose every point is feasible."""

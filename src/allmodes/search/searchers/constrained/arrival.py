@@ -1,0 +1,247 @@
+"""Is the place where a local search arrived an optimum on its active set, and is it one that is known?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.constraints import Constraints
+from allmodes.search.context import Context
+from allmodes.search.searchers.constrained.launch import Launch
+from allmodes.search.searchers.constrained.optimality import Hold, curvature_from_values, hold_of, pairs
+from allmodes.search.searchers.constrained.subproblem import nearest_feasible, restored
+from allmodes.search.searchers.constrained.tuning import TUNING
+from allmodes.search.verify.same_mode import is_one_hill, points_between
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+BEND, FINAL, PROBE, BETWEEN, DONE = "bend", "final", "probe", "between", "done"
+NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
+_FAR = 100.0  # xtol: a last step that long means that a search has not arrived
+_RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
+_BARRED = 0.3  # of the way: constraints that leave less of it bar it
+
+
+@stored
+@dataclass
+class Arrival:
+    """A local search that has arrived, under verification; everything is minimised here.
+
+    Attributes:
+        launch: the local search.
+        stage: what is asked next.
+        verdict: once it is done: "new", "known", "nowhere", or "on" if the local search goes on.
+        asked: points (n, d) in flight.
+        reduced: (t, t), the Hessian of the Lagrangian along the active set.
+        kind: of the mode, "optimum" until it is judged.
+        rival: the known mode that it is compared with; `tried`, those that it was told from.
+        width: between the points that tell the curvature.
+    """
+
+    launch: Launch
+    stage: str = BEND
+    verdict: str = ""
+    asked: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    reduced: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    kind: str = "optimum"
+    rival: int = -1
+    tried: tuple[int, ...] = ()
+    width: float = TUNING.bend
+
+    def begin(self, context: Context) -> None:
+        """Look at the first-order conditions; ask for curvature if they hold."""
+        constraints, launch = _constraints(context), self.launch
+        hold = hold_of(constraints, launch.point, launch.gradient)
+        if not self._is_stationary(context, hold):
+            self._end(NOWHERE)
+            return
+        t = hold.tangent.shape[1]
+        if t == 0:
+            self.reduced = np.zeros((0, 0))
+            self._compare(context)
+        elif context.order == 2:
+            self._judge(context, hold, hold.tangent.T @ launch.hessian @ hold.tangent, None)
+        else:
+            self._ask_bend(context, hold)
+
+    def _is_stationary(self, context: Context, hold: Hold) -> bool:
+        """Whether the residual is what differences and the last step explain."""
+        launch = self.launch
+        worst = float(np.abs(hold.residual).max(initial=0.0))
+        bend = float(np.abs(launch.hessian).max(initial=0.0))
+        allowed = TUNING.slack * float(np.abs(launch.gradient).max(initial=0.0)) + 100.0 * context.xtol * bend
+        return worst <= allowed + context.tolerances.rounding() / TUNING.difference
+
+    # ---- curvature
+
+    def _ask_bend(self, context: Context, hold: Hold) -> None:
+        constraints, V = _constraints(context), hold.tangent
+        t = V.shape[1]
+        ways = [*V.T] if context.order else [*V.T, *-V.T, *(V[:, i] + V[:, j] for i, j in pairs(t))]
+        self.width = TUNING.bend * float(context.tolerances.coarseness(self.launch.value)) ** 0.25
+        for shrink in (1.0, 0.1, 0.01):
+            points = np.array([self._beside(constraints, hold, shrink * self.width * way) for way in ways])
+            if context.box.inside(points).all() and constraints.is_allowed(points).all():
+                break
+        else:
+            self.kind = "unverified"
+            self._compare(context)
+            return
+        self.width *= shrink
+        self.stage, self.asked = BEND, points
+
+    def _beside(self, constraints: Constraints, hold: Hold, way: Array) -> Array:
+        """The point that far along the active set."""
+        found = (
+            restored(constraints, self.launch.point + way, hold.held) if hold.held.any() else self.launch.point + way
+        )
+        assert found is not None
+        return found
+
+    def tell(self, context: Context, values: Array, gradients: Array | None, hessians: Array | None) -> None:
+        """What came of the points asked for."""
+        launch = self.launch
+        if self.stage == BETWEEN:
+            self._compared(context, values)
+        elif self.stage == FINAL:
+            if values[0] <= launch.value + context.tolerances.rounding():
+                launch.point, launch.value = self.asked[0], float(values[0])
+                if gradients is not None and np.isfinite(gradients[0]).all():
+                    launch.gradient = gradients[0]
+            self._compare(context)
+        elif self.stage == PROBE:
+            if values.min() < launch.value - context.tolerances.rounding():
+                self._send_on(self.asked[int(values.argmin())])
+            else:
+                if values.min() > launch.value + _RISES * context.scale:  # what is level there, constraints bar
+                    self.kind = "optimum"
+                self._compare(context)
+        elif not np.isfinite(values).all() or (gradients is not None and not np.isfinite(gradients).all()):
+            self.kind = "unverified"
+            self._compare(context)
+        else:
+            self._bent(context, values, gradients)
+
+    def _bent(self, context: Context, values: Array, gradients: Array | None) -> None:
+        """The curvature along the active set is measured."""
+        launch, constraints = self.launch, _constraints(context)
+        hold = hold_of(constraints, launch.point, launch.gradient)
+        V = hold.tangent
+        if gradients is None:
+            slopes, reduced = curvature_from_values(launch.value, values, V.shape[1], self.width)
+            self._judge(context, hold, None, (slopes, reduced))
+            return
+        steps, changes = self.asked - launch.point, gradients - launch.gradient
+        for step, change in zip(steps, changes, strict=True):
+            launch.learn(step, change)
+        bends = np.linalg.lstsq(steps @ V, changes @ V, rcond=None)[0]
+        self._judge(context, hold, 0.5 * (bends + bends.T), None)
+
+    def _judge(
+        self, context: Context, hold: Hold, of_objective: Array | None, measured: tuple[Array, Array] | None
+    ) -> None:
+        """Second-order conditions: a minimum along the active set, a saddle, or level ground."""
+        launch, V = self.launch, hold.tangent
+        if measured is None:
+            assert of_objective is not None
+            slopes = V.T @ hold.residual
+            self.reduced = of_objective - V.T @ _constraints(context).curvature(launch.point, hold.multipliers) @ V
+        else:
+            slopes, self.reduced = measured
+        sizes, vectors = np.linalg.eigh(self.reduced)
+        error = 20.0 * float(context.tolerances.error_of(launch.value)) / self.width**2 if measured is not None else 0.0
+        level = max(TUNING.level * max(float(np.abs(sizes).max()), float(np.abs(launch.hessian).max())), error)
+        bent = sizes > level
+        step = V @ (vectors[:, bent] @ (vectors[:, bent].T @ -slopes / sizes[bent]))
+        if np.abs(step).max(initial=0.0) > _FAR * context.xtol:  # it has not arrived
+            self._go_on(context, step, hold)
+        elif bent.all():
+            self._refine(context, step, hold)
+        else:
+            self._look_along(context, V @ vectors[:, 0], float(sizes[0]) < -level, int((~bent).sum()))
+
+    def _look_along(self, context: Context, way: Array, is_saddle: bool, others: int) -> None:
+        """Where the active set is level or bends down: lower ground on either side, unless constraints bar the way."""
+        reach = TUNING.aside if is_saddle else TUNING.probe
+        point, sides = self.launch.point, (1.0, -1.0) if context.rng.random() < 0.5 else (-1.0, 1.0)
+        found = [nearest_feasible(_constraints(context), point + side * reach * way) for side in sides]
+        size = _BARRED * reach * float(np.abs(way).max())
+        open_ = [z for z in found if z is not None and np.abs(z - point).max() > size]
+        if not open_:
+            self.kind = "optimum" if others == 1 else "unverified"
+            self._compare(context)
+        elif is_saddle:
+            self._send_on(open_[0])
+        else:
+            self.kind, self.stage, self.asked = "flat", PROBE, np.array(open_)
+
+    def _go_on(self, context: Context, step: Array, hold: Hold) -> None:
+        """The curvature says that the optimum is elsewhere: the search goes on, with what was learnt."""
+        constraints, launch, V = _constraints(context), self.launch, hold.tangent
+        bent = self.reduced + V.T @ constraints.curvature(launch.point, hold.multipliers) @ V
+        launch.hessian = launch.hessian + V @ (bent - V.T @ launch.hessian @ V) @ V.T
+        found = nearest_feasible(constraints, launch.point + step * min(1.0, TUNING.first_radius / np.abs(step).max()))
+        self._send_on(launch.point if found is None else found)
+
+    def _refine(self, context: Context, step: Array, hold: Hold) -> None:
+        """The last step of Newton along the active set, where it is worth an evaluation."""
+        constraints, point = _constraints(context), self.launch.point
+        if np.abs(step).max() > 0.1 * context.xtol:
+            found = self._beside(constraints, hold, step)
+            is_near = np.abs(found - point).max() <= TUNING.probe
+            if is_near and constraints.is_feasible(found[None])[0] and context.box.inside(found[None])[0]:
+                self.stage, self.asked = FINAL, found[None]
+                return
+        self._compare(context)
+
+    def _send_on(self, point: Array) -> None:
+        self.launch.send_on(point)
+        self._end(ON if self.launch.restarts <= TUNING.restarts else NOWHERE)
+
+    # ---- is it known?
+
+    def _compare(self, context: Context) -> None:
+        """With the closest mode, by the values between if it is not the same place; level ones with all their height."""
+        archive, launch = context.archive, self.launch
+        mode, apart = archive.closest(launch.point)
+        if apart < context.tolerances.same:
+            self.rival = mode
+            self._end(KNOWN)
+            return
+        rivals = [mode] if apart < context.tolerances.close else []
+        if self.kind == "flat":
+            height = np.abs(archive.values + launch.value) <= context.tolerances.tie
+            rivals += [int(j) for j in np.flatnonzero(height) if archive.records[j].kind == "flat"]
+        for rival in rivals:
+            if rival not in self.tried and self._ask_between(context, rival):
+                return
+        self._end(NEW)
+
+    def _ask_between(self, context: Context, rival: int) -> bool:
+        """Points between, on the feasible set; False if there are none."""
+        constraints, end = _constraints(context), context.archive.means[rival]
+        found = [nearest_feasible(constraints, z) for z in points_between(context.box, self.launch.point, end)]
+        if any(point is None for point in found):
+            return False
+        self.stage, self.rival, self.asked = BETWEEN, rival, np.array(found)
+        return True
+
+    def _compared(self, context: Context, values: Array) -> None:
+        """The objective rises between two minima that are two."""
+        higher = max(self.launch.value, -float(context.archive.values[self.rival]))
+        if is_one_hill(-higher, -values, context.tolerances.rounding()):
+            self._end(KNOWN)
+        else:
+            self.tried = (*self.tried, self.rival)
+            self._compare(context)
+
+    def _end(self, verdict: str) -> None:
+        self.stage, self.verdict = DONE, verdict
+
+
+def _constraints(context: Context) -> Constraints:
+    assert context.constraints is not None
+    return context.constraints

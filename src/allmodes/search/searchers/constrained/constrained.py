@@ -1,0 +1,225 @@
+"""The search under constraints: local searches from feasible starts, each verified on its active set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective import Evaluation
+from allmodes.search.context import Context
+from allmodes.search.fresh import Fresh
+from allmodes.search.scheduling.stopping import Stopping
+from allmodes.search.searcher import Request, Strategy
+from allmodes.search.searchers.constrained.arrival import DONE, KNOWN, NEW, ON, Arrival
+from allmodes.search.searchers.constrained.launch import ARRIVED, LOOK, LOST, Launch
+from allmodes.search.searchers.constrained.recognition import recognised
+from allmodes.search.searchers.constrained.record import frozen_of
+from allmodes.search.searchers.constrained.subproblem import least_violated, nearest_feasible
+from allmodes.search.searchers.constrained.tuning import TUNING
+from allmodes.search.searchers.multistart import Counts
+from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.tuning import TUNING as STARTS
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+NO_FEASIBLE = "no feasible point"
+
+
+@stored
+@dataclass
+class Constrained(Strategy):
+    """Local searches in flight, and those that have arrived and are being verified.
+
+    Attributes:
+        context: what is shared, with the constraints.
+        stopping: when it is enough.
+        given: points (n, d) to start from first.
+        width: local searches in flight, at least.
+        launches, arrivals: in flight.
+        counts: what came of the local searches.
+        closed: starts in a row that no feasible point was found near.
+        closest_yet, violation: the least violated point, and by how much, while none is feasible.
+        ncev: evaluations of the constraints.
+        said: why it is over.
+    """
+
+    context: Context
+    stopping: Stopping
+    given: Array
+    width: int = STARTS.narrowest
+    launches: list[Launch] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    space_filling: SpaceFilling = field(init=False)
+    begun: int = 0
+    feasible: int = 0
+    closed: int = 0
+    closest_yet: Array | None = None
+    violation: float = np.inf
+    ncev: int = 0
+    said: str = ""
+
+    def __post_init__(self) -> None:
+        self.space_filling = SpaceFilling(self.context.box.d, int(self.context.rng.integers(2**31)))
+
+    # ---- rounds
+
+    def ask(self) -> Request:
+        while not self.said:
+            self._begin_launches()
+            points = [*(each.ask(self.context) for each in self.launches), *(each.asked for each in self.arrivals)]
+            if sum(map(len, points)):
+                self._count()
+                return Request(np.concatenate(points), self.context.needs)
+            self._settle()
+        self._count()
+        return Request(np.zeros((0, self.context.box.d)))
+
+    def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
+        values = -np.asarray(evaluation.value)
+        gradients = None if evaluation.gradient is None else -np.asarray(evaluation.gradient)
+        hessians = None if evaluation.hessian is None else -np.asarray(evaluation.hessian)
+        place = 0
+        asking: list[Launch | Arrival] = [*self.launches, *self.arrivals]
+        for each in asking:
+            rows = slice(place, place + len(each.asked))
+            place = rows.stop
+            if isinstance(each, Launch) and each.stage == LOOK and each.is_fresh and not each.restarts:
+                self.context.observe_level(-values[rows][:1])
+            each.tell(
+                self.context, values[rows], None if gradients is None else gradients[rows],
+                None if hessians is None else hessians[rows],
+            )  # fmt: skip
+        self._settle()
+        self._count()
+
+    def _count(self) -> None:
+        assert self.context.constraints is not None
+        self.ncev += self.context.constraints.taken()
+
+    # ---- beginning
+
+    def _begin_launches(self) -> None:
+        wide = min(max(self.width, self.counts.searches // STARTS.searches_per_width), STARTS.widest)
+        while len(self.launches) + len(self.arrivals) < wide and not self.said:
+            start, is_fresh = self._start()
+            point = nearest_feasible(self.context.constraints, start)  # type: ignore[arg-type]
+            if point is None:
+                self._note_closed(start)
+                continue
+            self.feasible, self.closed = self.feasible + 1, 0
+            radius = TUNING.first_radius if is_fresh else STARTS.given_radius
+            self.launches.append(Launch(self.begun, point, is_fresh, radius=radius))
+            self.begun += 1
+
+    def _start(self) -> tuple[Array, bool]:
+        if len(self.given):
+            start, self.given = self.given[0], self.given[1:]
+            return start, False
+        return self.space_filling.draw(1)[0], True
+
+    def _note_closed(self, start: Array) -> None:
+        """No feasible point near a start."""
+        constraints = self.context.constraints
+        assert constraints is not None
+        self.closed += 1
+        if not self.feasible:
+            point = least_violated(constraints, start)
+            violation = float(constraints.violation(point[None])[0])
+            if violation < self.violation:
+                self.closest_yet, self.violation = point, violation
+            if self.closed >= TUNING.hopeless:
+                self.said = f"{NO_FEASIBLE} was found near {self.closed} starts"
+
+    # ---- ending
+
+    def _settle(self) -> None:
+        """Recognise, verify and count what has ended; see whether it is enough."""
+        going: list[Launch] = []
+        for launch in self.launches:
+            if launch.stage == ARRIVED:
+                arrival = Arrival(launch)
+                arrival.begin(self.context)
+                self.arrivals.append(arrival)
+            elif launch.stage == LOST:
+                self._ended(launch, -1)
+            elif (mode := recognised(self.context, launch)) >= 0:
+                self.context.archive.hit(mode)
+                self._ended(launch, mode)
+            else:
+                going.append(launch)
+        self.launches, waiting = going, self.arrivals
+        self.arrivals = []
+        for arrival in waiting:
+            if arrival.stage == DONE:
+                self._close(arrival)
+            else:
+                self.arrivals.append(arrival)
+        running = [each.number for each in self.launches] + [each.launch.number for each in self.arrivals]
+        self.counts.barren = self.counts.since_new // (STARTS.searches_per_width * (self.context.box.d + 1))
+        self.said = self.said or self.stopping.ending(self.context, self.counts, running)
+
+    def _close(self, arrival: Arrival) -> None:
+        launch, archive = arrival.launch, self.context.archive
+        if arrival.verdict == ON:
+            self.launches.append(launch)
+        elif arrival.verdict == NEW:
+            if not self._is_unknown(launch):  # found by two in one round
+                self._ended(launch, archive.closest(launch.point)[0])
+                return
+            mode = archive.add(launch.point, -launch.value, frozen_of(self.context, arrival))
+            self.counts.since_new, self.counts.last_new = 0, self.context.nfev
+            self.counts.awaited = self.begun - 1
+            archive.hit(mode)
+            self._ended(launch, mode)
+        elif arrival.verdict == KNOWN:
+            archive.hit(arrival.rival)
+            self._ended(launch, arrival.rival)
+        else:
+            self._ended(launch, -1)
+
+    def _is_unknown(self, launch: Launch) -> bool:
+        return self.context.archive.closest(launch.point)[1] >= self.context.tolerances.same
+
+    def _ended(self, launch: Launch, mode: int) -> None:
+        counts = self.counts
+        counts.searches += 1
+        counts.since_new += 1
+        counts.nowhere += mode < 0
+        if launch.is_fresh:
+            counts.fresh.end(mode, self.context.nfev)
+
+    # ---- how it stands
+
+    def add_points(self, points: Array, values: Array) -> None:
+        """Points that were evaluated by others: the best are starts."""
+        room = STARTS.most_given - len(self.given)
+        best = np.argsort(-values, kind="stable")[: max(room, 0)]
+        self.given = np.concatenate([self.given, points[best[np.isfinite(values[best])]]])
+
+    @property
+    def violated(self) -> Array | None:
+        return self.closest_yet if self.said.startswith(NO_FEASIBLE) else None
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        assert self.context.constraints is not None
+        return {"constraints": self.context.constraints.m, "ncev": self.ncev}
+
+    @property
+    def fresh(self) -> Fresh:
+        return self.counts.fresh
+
+    @property
+    def account(self) -> str:
+        counts = self.counts
+        said = f"{counts.searches} local searches under constraints, which were evaluated {self.ncev} times"
+        return said if counts.searches else ""
+
+    @property
+    def ending(self) -> str:
+        return self.said

@@ -1,0 +1,88 @@
+"""First- and second-order conditions on the active set: what holds a point, and how the function bends along it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.constraints import Constraints
+from allmodes.search.searchers.constrained.tuning import TUNING
+from allmodes.search.tolerances import TINY
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class Hold(NamedTuple):
+    """What holds a point, of a function that is minimised: gradient = A^T multipliers + bounds, up to the residual.
+
+    Attributes:
+        active: (r,), rows at their bounds; `held`, those of them that hold the point.
+        multipliers: (r,), 0 for rows that are not active; at least 0 but for equalities.
+        at_bounds: (d,), coordinates held at a bound of the box.
+        residual: (d,), of the gradient: 0 at an optimum.
+        tangent: (d, t), an orthonormal basis of the directions along all that holds the point.
+    """
+
+    active: Flags
+    held: Flags
+    multipliers: Array
+    at_bounds: Flags
+    residual: Array
+    tangent: Array
+
+
+def hold_of(constraints: Constraints, point: Array, gradient: Array) -> Hold:
+    """What holds a point with this gradient, by least squares with signs."""
+    from scipy.optimize import nnls  # late: importing it takes a while
+
+    box, d = constraints.box, len(point)
+    rows, A = constraints.rows(point) - constraints.margin, constraints.jacobian(point)
+    active = constraints.is_equality | (np.abs(rows) <= TUNING.active)
+    below, above = point <= box.edges[0], point >= box.edges[1]
+    eye, chosen, equal = np.eye(d), np.flatnonzero(active), np.flatnonzero(constraints.is_equality)
+    columns = np.concatenate([A[chosen], -A[equal], eye[below], -eye[above]])
+    lengths = np.maximum(np.linalg.norm(columns, axis=1), TINY)
+    size = float(np.abs(gradient).max(initial=0.0)) or 1.0
+    shares = nnls((columns / lengths[:, None]).T, gradient / size)[0] if len(columns) else np.zeros(0)
+    residual = gradient - size * (columns / lengths[:, None]).T @ shares
+    found = size * shares / lengths
+    multipliers = np.zeros(len(rows))
+    multipliers[chosen] += found[: len(chosen)]
+    multipliers[equal] -= found[len(chosen) : len(chosen) + len(equal)]
+    pushes = shares[len(chosen) + len(equal) :] > TUNING.held
+    at_bounds = np.zeros(d, bool)
+    at_bounds[np.concatenate([np.flatnonzero(below), np.flatnonzero(above)])[pushes]] = True
+    norms = np.linalg.norm(A, axis=1)
+    held = constraints.is_equality | (active & (multipliers * norms > TUNING.held * size))
+    return Hold(active, held, multipliers, at_bounds, residual, tangent_of(A[held], at_bounds))
+
+
+def tangent_of(normals: Array, at_bounds: Flags) -> Array:
+    """An orthonormal basis (d, t) of the directions along rows with these normals and along the bounds."""
+    d = len(at_bounds)
+    lengths = np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), TINY)
+    whole = np.concatenate([normals / lengths, np.eye(d)[at_bounds]])
+    if not len(whole):
+        return np.eye(d)
+    _, sizes, V = np.linalg.svd(whole)
+    rank = int((sizes > 1e-9).sum())
+    return np.asarray(V[rank:].T)
+
+
+def curvature_from_values(value: float, values: Array, t: int, h: float) -> tuple[Array, Array]:
+    """Gradient (t,) and Hessian (t, t) by values at h e_i, then -h e_i, then h (e_i + e_j) for i < j."""
+    ahead, behind, both = values[:t], values[t : 2 * t], values[2 * t :]
+    slopes = (ahead - behind) / (2.0 * h)
+    bends = np.diag((ahead + behind - 2.0 * value) / h**2)
+    for k, (i, j) in enumerate(pairs(t)):
+        single = slopes[i] + slopes[j] + 0.5 * h * (bends[i, i] + bends[j, j])
+        bends[i, j] = bends[j, i] = ((both[k] - value) / h - single) / h
+    return slopes, bends
+
+
+def pairs(t: int) -> list[tuple[int, int]]:
+    """All pairs i < j."""
+    return [(i, j) for i in range(t) for j in range(i + 1, t)]

@@ -1,0 +1,1 @@
+"""Whole numbers and choices, alone or beside real coordinates."""

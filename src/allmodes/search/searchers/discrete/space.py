@@ -1,0 +1,116 @@
+"""The levels of discrete coordinates as whole numbers from 0: neighbours, random points, places in the box."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.objective.bounds import Box
+from allmodes.search.searchers.discrete.tuning import TUNING
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+Levels = NDArray[np.int64]
+
+
+@stored
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The discrete part of a box.
+
+    Args:
+        places: (m,), the discrete coordinates among those of the box; `reals`, (r,), the others.
+        counts: (m,), how many levels each has.
+        is_ordered: (m,), whether neighbours are one level apart; otherwise all others are.
+        swaps: whether exchanging two entries with as many levels makes a neighbour, too.
+    """
+
+    places: NDArray[np.intp]
+    reals: NDArray[np.intp]
+    counts: Levels
+    is_ordered: NDArray[np.bool_]
+    swaps: bool = False
+
+    @staticmethod
+    def of(box: Box, swaps: bool = False) -> Space:
+        """That of a box with discrete coordinates."""
+        places = np.array([place for place, _ in box.levels], dtype=np.intp)
+        counts = np.array([grid.count for _, grid in box.levels], dtype=np.int64)
+        is_ordered = np.array([grid.is_ordered for _, grid in box.levels], dtype=np.bool_)
+        return Space(places, np.flatnonzero(box.is_real), counts, is_ordered, swaps)
+
+    @property
+    def size(self) -> int:
+        """How many combinations of levels there are."""
+        return math.prod(self.counts.tolist())
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there are real coordinates, too."""
+        return len(self.reals) > 0
+
+    def units(self, levels: Levels, reals: Array) -> Array:
+        """Points (n, d) of the unit box, from levels (n, m) and real coordinates (n, r)."""
+        points = np.empty((len(levels), len(self.places) + len(self.reals)))
+        points[:, self.places] = levels / (self.counts - 1)
+        points[:, self.reals] = reals
+        return points
+
+    def split(self, points: Array) -> tuple[Levels, Array]:
+        """Levels (n, m) and real coordinates (n, r) of points (n, d) of the unit box."""
+        levels = np.rint(points[:, self.places] * (self.counts - 1)).astype(np.int64)
+        return levels, points[:, self.reals]
+
+    def numbered(self, numbers: Levels) -> Levels:
+        """Combinations of levels (n, m) by their numbers (n,), the last coordinate running first."""
+        return np.stack(np.unravel_index(numbers, tuple(self.counts.tolist())), axis=1).astype(np.int64)
+
+    def neighbours(self, levels: Levels) -> Levels:
+        """All combinations (n, m) that one small change makes of one (m,)."""
+        changed = []
+        for i, (count, is_ordered) in enumerate(zip(self.counts.tolist(), self.is_ordered.tolist(), strict=True)):
+            here = int(levels[i])
+            others = (here - 1, here + 1) if is_ordered else range(count)
+            changed += [(i, other) for other in others if 0 <= other < count and other != here]
+        found = np.repeat(levels[None], len(changed), axis=0)
+        rows, columns = np.arange(len(changed)), np.array([i for i, _ in changed], dtype=np.intp)
+        found[rows, columns] = [other for _, other in changed]
+        return np.concatenate([found, self._swapped(levels)]) if self.swaps else found
+
+    def _swapped(self, levels: Levels) -> Levels:
+        first, second = np.triu_indices(len(levels), 1)
+        differs = (levels[first] != levels[second]) & (self.counts[first] == self.counts[second])
+        first, second = first[differs], second[differs]
+        found = np.repeat(levels[None], len(first), axis=0)
+        rows = np.arange(len(first))
+        found[rows, first], found[rows, second] = levels[second], levels[first]
+        return found
+
+    def leap(self, levels: Levels, before: Levels) -> Levels | None:
+        """Twice as far as the last change, in the same direction; None where that leads nowhere new."""
+        step = np.where(self.is_ordered, levels - before, 0)
+        there = np.clip(levels + 2 * step, 0, self.counts - 1)
+        return None if (np.abs(there - levels) <= 1).all() else there
+
+    def random(self, rng: np.random.Generator, n: int) -> Levels:
+        """Combinations (n, m) drawn evenly."""
+        return rng.integers(0, self.counts, (n, len(self.counts)))
+
+    def kicked(self, rng: np.random.Generator, levels: Levels) -> Levels:
+        """A combination with a few entries changed, at least two where there are as many."""
+        m = len(levels)
+        most = max(min(2, m), round(TUNING.kick * m))
+        chosen = rng.choice(m, min(m, int(rng.integers(min(2, m), most + 1))), replace=False)
+        found = levels.copy()
+        for i in chosen.tolist():
+            count = int(self.counts[i])
+            if self.is_ordered[i] and count > 2:
+                reach = max(1, count // 4)
+                step = int(rng.integers(1, reach + 1)) * (1 if rng.random() < 0.5 else -1)
+                found[i] = np.clip(found[i] + step, 0, count - 1)
+            else:
+                found[i] = (found[i] + rng.integers(1, count)) % count
+        return found

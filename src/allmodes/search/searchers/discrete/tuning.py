@@ -1,0 +1,37 @@
+"""Constants of searches over whole numbers and choices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from allmodes.search.constants import constant
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """See `search/constants.py`."""
+
+    width: int = constant(16, "walks", "in flight at once: enough for workers, few enough to learn from each other")
+    share_looked: float = constant(0.25, "neighbours", "looked at before a walk goes on to the best of them")
+    most_level: int = constant(200, "points", "of equal value that are followed; a larger plateau is not verified")
+    kicked: float = constant(0.5, "share", "of walks that begin beside a known mode, where only the best count")
+    kicked_all: float = constant(0.25, "share", "of walks that begin beside a known mode, where all modes count")
+    kick: float = constant(0.15, "coordinates", "that are changed to leave a mode, at least two")
+    least_walks: int = constant(100, "walks", "from random points: fewer say too little about how unequal basins are")
+    barren: int = constant(100, "walks", "in a row that find nothing better, before a search for the best ends")
+    small: int = constant(10_000, "points", "of a space that is evaluated as a whole, where no budget is given")
+    largest: int = constant(300_000, "points", "of a space that is evaluated as a whole, of any budget: they are kept")
+    together: int = constant(1024, "points", "in a round where the rest of a space is evaluated")
+
+    # real coordinates
+    difference: float = constant(1e-4, "box", "step of central differences: balances rounding and third derivatives")
+    bend: float = constant(1e-3, "box", "step of second differences, at a mode")
+    first_step: float = constant(0.1, "box", "length of the first step at most")
+    longest: float = constant(0.3, "box", "length of any step at most")
+    poll: float = constant(1e-2, "box", "first step of a poll, where differences lead nowhere: at kinks")
+    most_steps: int = constant(200, "steps", "of a local search of real coordinates, for each of them")
+    hopeless: float = constant(10.0, "ratio", "of what is missing to what a step promises, where a choice is given up")
+    least_steps: int = constant(3, "steps", "before a choice is given up")
+
+
+TUNING = Tuning()
