@@ -204,7 +204,7 @@ class Arrival:
     # ---- is it known?
 
     def _compare(self, context: Context) -> None:
-        """With the closest mode, by the values between if it is not the same place; level ones with all their height."""
+        """With the closest mode, by the values between if it is another place; level ones with all their height."""
         archive, launch = context.archive, self.launch
         mode, apart = archive.closest(launch.point)
         if apart < context.tolerances.same:
