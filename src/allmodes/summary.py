@@ -10,19 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
-from allmodes.arrays import logsumexp
-from allmodes.holding import held_outside, of_active_set
+from allmodes.holding import held_outside
 from allmodes.known import Known
 from allmodes.modes import coverage, laplace
-from allmodes.nva.mixture.covariances import Factors, Full
-from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.nva.mixture.mixture import Mixture
 from allmodes.objective.frame import Frame
 from allmodes.objective.grids import labels_of
 from allmodes.recorded import paths_of, symmetries_of, trace_of
 from allmodes.result import History, Mode, Result, best_of
 from allmodes.rounds import Rounds
-from allmodes.search.archive import Frozen, precision
+from allmodes.search.archive import Frozen
 from allmodes.search.context import Context
 from allmodes.search.fresh import Fresh
 from allmodes.search.orbits import change, listed
@@ -30,6 +27,7 @@ from allmodes.search.searcher import Strategy
 from allmodes.search.wanted import is_wanted, left_out
 from allmodes.settings import Settings
 from allmodes.status import Status
+from allmodes.weighing import mixture_of, weights_of
 
 Array = NDArray[np.float64]
 
@@ -203,13 +201,13 @@ def summarise(context: Context, frame: Frame, temperature: float | None, fresh: 
     covered = replace(covered, checked=checks.right + checks.wrong, misjudged=checks.wrong, whole=fresh.whole)
     spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
-    weights = _weights(context, order, inside)
+    weights = weights_of(context, order, inside)
     modes = tuple(
         _mode(context, frame, int(j), bool(is_global[j]), float(weight))
         for j, weight in zip(order, weights, strict=True)
     )
     outside = inside / (frame.factor or 1.0)
-    return Summary(modes, outside, _mixture(context, frame, order, weights, inside), covered)
+    return Summary(modes, outside, mixture_of(context, frame, order, weights, inside), covered)
 
 
 def _is_plateau(context: Context, j: int) -> bool:
@@ -217,35 +215,6 @@ def _is_plateau(context: Context, j: int) -> bool:
     archive, tolerances = context.archive, context.tolerances
     is_below = bool(archive.values[j] < max(archive.best, context.best_value) - tolerances.tie)
     return is_below and tolerances.is_plateau(j)
-
-
-def _weights(context: Context, order: NDArray[np.intp], temperature: float) -> Array:
-    """Laplace weights at the temperature, in the user's coordinates whatever scale they are searched on."""
-    if not len(order):
-        return np.zeros(0)
-    archive, real = context.archive, np.flatnonzero(context.box.is_real)  # levels have no width: values alone count
-    shape = len(order), len(real)
-    eigenvalues, is_free, slopes = np.zeros(shape), np.ones(shape, bool), np.zeros(shape)
-    for row, j in enumerate(order):
-        found = archive.records[j]
-        if found.held is not None:
-            sizes, along = of_active_set(found)
-            eigenvalues[row, : len(sizes)], is_free[row, len(sizes) :] = sizes, False
-            slopes[row, len(sizes) : len(sizes) + len(along)] = along[: len(real) - len(sizes)]
-            continue
-        active, hessian = found.active[real], found.hessian[np.ix_(real, real)]
-        free, held = np.flatnonzero(~active), np.flatnonzero(active)
-        eigenvalues[row, free] = np.linalg.eigvalsh(hessian[np.ix_(free, free)])
-        eigenvalues[row, held] = hessian[held, held]
-        is_free[row], slopes[row] = ~active, found.gradient[real]
-    logs = laplace.log_weights(archive.values[order], eigenvalues, temperature, is_free=is_free, slopes=slopes)
-    if context.box.is_log is not None:  # a measure of x, not of its logarithm
-        logs += np.log(context.box.slopes(context.box.to_user(archive.means[order]))).sum(axis=1)
-    if context.group is not None:  # a mode stands for its images
-        logs += np.log([len(archive.orbit(int(j))) for j in order])
-    if context.box.is_log is not None or context.group is not None:
-        logs -= logsumexp(logs[np.isfinite(logs)])
-    return np.exp(logs)
 
 
 def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float) -> Mode:
@@ -302,21 +271,3 @@ def _gradient_norm(context: Context, frame: Frame, found: Frozen, x: Array) -> f
         return float("nan")
     gradient = frame.gradient(np.where(found.active, 0.0, found.gradient), x)
     return float(np.hypot.reduce(gradient))
-
-
-def _mixture(
-    context: Context, frame: Frame, order: NDArray[np.intp], weights: Array, temperature: float
-) -> Mixture | None:
-    """Laplace's approximation of exp(l / temperature) as a Gaussian mixture in the user's coordinates."""
-    is_held = any(record.held for record in context.archive.records)
-    if not len(order) or context.box.d < context.box.D or context.box.levels or is_held:
-        return None
-    archive, means = context.archive, context.box.to_user(context.archive.means[order])
-    scale = np.broadcast_to(context.box.slopes(means), means.shape)[:, :, None]
-    precisions = (
-        np.stack([precision(archive.records[j].hessian, archive.records[j].active) for j in order]) / temperature
-    )
-    factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
-    in_user = Factors(factors.C / scale, factors.A * scale)
-    log_weights = np.log(np.maximum(weights, 1e-300))
-    return Mixture(log_weights - log_weights[-1], GaussianComponents(means, in_user))

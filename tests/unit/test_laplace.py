@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 from allmodes import problems
-from allmodes.modes.laplace import flatness, limit_weights, log_weights, temperature_for
+from allmodes.modes.laplace import flatness, limit_weights, log_inside, log_weights, temperature_for
 from allmodes.objective import HESSIAN
 
 
@@ -184,3 +184,32 @@ def test_wrong_arguments_are_said():
         log_weights(np.zeros(1), np.ones((1, 3)), 1.0, is_free=np.ones((1, 3), bool))
     with pytest.raises(ValueError, match="tolerance is -1"):
         limit_weights(np.zeros(1), np.ones((1, 1)), -1.0)
+
+
+# ---- what is inside the bounds
+
+
+@pytest.mark.parametrize("below", [0.0, 0.1, 0.7, 3.0, np.inf])
+@pytest.mark.parametrize("above", [0.0, 0.4, np.inf])
+def test_the_share_inside_is_an_integral(below, above):
+    curvature, omega = 3.0, 0.2
+    sides = [max(-below, -40.0), min(above, 40.0)]
+    inside = quad(lambda x: np.exp(-0.5 * curvature * x * x / omega), *sides, points=[0.0])[0]
+    expected = inside / np.sqrt(2.0 * np.pi * omega / curvature)
+    with np.errstate(divide="ignore"):
+        found = log_inside(np.array([[-curvature]]), np.array([below]), np.array([above]), omega)
+    assert np.exp(found) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_share_inside_is_one_far_from_all_bounds_and_a_quarter_on_two_of_them():
+    hessian = -np.diag([1.0, 5.0])
+    far, none = np.full(2, 1e3), np.full(2, np.inf)
+    assert log_inside(hessian, far, none, 1.0) == pytest.approx(0.0, abs=1e-12)
+    assert np.exp(log_inside(hessian, np.zeros(2), none, 1.0)) == pytest.approx(0.25)
+
+
+def test_the_width_across_a_bound_is_that_of_all_coordinates_together():
+    """Correlated coordinates are wider than the curvature along one of them says."""
+    hessian = -np.linalg.inv([[1.0, 0.9], [0.9, 1.0]])
+    found = log_inside(hessian, np.array([1.0, np.inf]), np.full(2, np.inf), 1.0)
+    assert np.exp(found) == pytest.approx(0.8413447)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx
+from scipy.special import erf, erfcx
 
 from allmodes.arrays import logsumexp
 from allmodes.checks import number
@@ -80,6 +80,25 @@ def log_weights(
     if is_free is not None:
         log_widths += _log_one_sided(eigenvalues, omega, is_free, slopes)
     return _normalised(_scaled(values, omega) + log_widths.sum(axis=-1))
+
+
+def log_inside(hessian: Floats, below: Floats, above: Floats, temperature: float) -> float:
+    """Logarithm of the share of a mode's Gaussian that lies between bounds, by its marginals.
+
+    A mode next to a bound, or on one without a slope, weighs no more than what is on this side: half of the Gaussian
+    where it lies on the bound. That makes weights continuous in where the mode is.
+
+    Args:
+        hessian: of l at the mode, (d, d), of the coordinates that no bound holds.
+        below, above: how far away the lower and the upper bounds are, (d,), at least 0; infinite where there is none.
+        temperature: omega.
+
+    >>> round(float(np.exp(log_inside(np.array([[-1.0]]), np.zeros(1), np.array([np.inf]), 0.1))), 3)
+    0.5
+    """
+    eigenvalues, vectors = np.linalg.eigh(hessian)
+    widths = np.sqrt(2.0 * temperature * (vectors**2 / _floored(eigenvalues)).sum(axis=1))
+    return float(np.log(0.5 * (erf(below / widths) + erf(above / widths))).sum())
 
 
 def limit_weights(values: Floats, eigenvalues: Floats, tolerance: float) -> Floats:
