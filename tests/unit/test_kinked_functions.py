@@ -149,3 +149,14 @@ def test_a_search_over_kinks_goes_on_exactly_where_it_was_saved(tmp_path):
     resumed = run(ModeFinder.load(tmp_path / "search.npz"), 80)
     assert resumed.nfev == whole.nfev
     np.testing.assert_array_equal([m.x for m in resumed.result.modes], [m.x for m in whole.result.modes])
+
+
+@pytest.mark.parametrize("power", [1 / 3, 0.5, 0.8])
+def test_cusps_of_one_coordinate_are_minima(power):
+    """In more coordinates nothing tells them from ridges; here values on both sides do."""
+
+    def cusps(x):
+        return min(abs(x[0] - 0.3) ** power, 0.1 + abs(x[0] + 1.2) ** power)
+
+    result = find_minima(cusps, [(-2, 2)], rng=0)
+    assert sorted(round(float(mode.x[0]), 4) for mode in result.modes if mode.kind == "minimum") == [-1.2, 0.3]

@@ -49,7 +49,8 @@ class AroundKink(ByValues):
         is_seen = np.isfinite(values) & (points == self._around(context)).all(axis=1)  # a bound cuts off the others
         far, close = np.where(is_seen, candidate.value - values, 0.0).reshape(2, 2, -1).max(axis=1)
         is_known = is_seen.reshape(2, 2, -1).any(axis=1).all(axis=0)  # at both distances
-        if (is_known & (far < _CUSP * close) & (close > context.tolerances.rounding())).any():
+        is_cusp = is_known & (far < _CUSP * close) & (close > context.tolerances.rounding())
+        if is_cusp.any() and context.box.d > 1:  # in one dimension there is no ridge
             return NoOptimum("the function is steeper the nearer: nothing tells the peak from its ridge")
         is_smooth = is_known & (far >= _SMOOTH * close)
         if is_smooth.all():
