@@ -7,11 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from allmodes.driver import Task
+from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
 from allmodes.progress import Progress
 from allmodes.result import Result
 
+_OTHERWISE = {
+    "residuals": "residuals are for find_fits(residuals, bounds), and equations for find_roots.",
+    "sigma": "errors of data are for find_fits and curve_fit.",
+    "loss": "losses are for find_fits and curve_fit.",
+}  # arguments that there are elsewhere
 
+
+@helpful(_OTHERWISE)
 def find_minima(
     fun: Callable[..., Any],
     bounds: Any = None,
@@ -156,6 +164,7 @@ def find_minima(
     return find(task, function, execution)
 
 
+@helpful(_OTHERWISE)
 def find_maxima(
     fun: Callable[..., Any],
     bounds: Any = None,

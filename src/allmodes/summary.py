@@ -98,7 +98,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
         settings=settings.asked(frame.box, context.order, len(state.known)) | state.search.noted,
         versions=storage.versions(), seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
-        symmetries=symmetries_of(state.search.symmetries, frame),
+        symmetries=symmetries_of(state.search.symmetries, frame), constraints=context.constraints,
     )  # fmt: skip
 
 
