@@ -125,7 +125,7 @@ def find_fits(
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
     result = find(task, Residuals(part, jac), execution)
     said = {"loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)), "f_scale": f_scale}
-    result = replace(result, settings=result.settings | said)
+    result = replace(result, settings=result.settings | said | {"task": "fit"})
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
     is_exact = not noise and not any(words in result.message.lower() for words in _INEXACT)

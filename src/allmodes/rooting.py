@@ -99,7 +99,7 @@ def find_roots(
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
     result = find(task, Residuals(part, jac, counts_best=True), execution)
     budget = result.settings["budget"] if maxfev is None else maxfev
-    result.settings.update(budget=budget, maxfev=maxfev)
+    result.settings.update(budget=budget, maxfev=maxfev, task="roots")
     return solved(result, part, budget - result.nfev, xtol)
 
 

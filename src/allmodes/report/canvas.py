@@ -126,8 +126,19 @@ def value_range(result: Result, most: int | None = None) -> tuple[float, float]:
     if not len(values):
         return 0.0, 0.0
     low, high = float(values.min()), float(values.max())
-    size = np.abs(values).max() + (abs(result.temperature) if np.isfinite(result.temperature) else 0.0)
-    return (low, high) if high - low > _ROUNDING * size else (low, low)
+    return (low, high) if high - low > _rounding(result, values) else (low, low)
+
+
+def _rounding(result: Result, values: Floats) -> float:
+    """Differences of values that mean nothing."""
+    size = np.abs(values).max(initial=0.0) + (abs(result.temperature) if np.isfinite(result.temperature) else 0.0)
+    return _ROUNDING * float(size)
+
+
+def heights(result: Result, most: int | None = None) -> Floats:
+    """Values of the best modes (J,), 0 where they are rounding: a bar would make something of it."""
+    values = np.array([mode.fun for mode in result.modes[:most]])
+    return np.where(np.abs(values) <= _rounding(result, values[np.isfinite(values)]), 0.0, values)
 
 
 def percent(share: float) -> str:
