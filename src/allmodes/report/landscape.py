@@ -233,7 +233,7 @@ def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]
 def _title(result: Result, at: Any, shown: int, background: str) -> str:
     """The title: what was found, where the slice is, and what stands in for the function."""
     ordinary = "maximum" if result.maximise else "minimum"
-    found = counted(len(result.modes), ordinary, ordinary[:-2] + "a")
+    found = counted(len(result.modes), *(("root",) if result.is_roots else (ordinary, ordinary[:-2] + "a")))
     parts = [f"{found} in {counted(result.nfev, 'evaluation')}"]
     if len(canvas.free(result)) > shown:
         best = "the best mode" if result.modes else "the best point"

@@ -150,6 +150,7 @@ def legend_of(modes: Sequence[Mode]) -> list[Any]:
     entries = {}
     for mode in modes:
         look = appearance(mode)
-        text = ("global mode" if mode.is_global else "local mode") + _KINDS[look["marker"]]
+        text = "root" if mode.root is not None else "global mode" if mode.is_global else "local mode"
+        text += _KINDS[look["marker"]]
         entries[text] = Line2D([], [], **look, markersize=7.0, label=text)
     return [entries[text] for text in sorted(entries)]
