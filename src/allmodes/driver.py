@@ -299,7 +299,7 @@ class Driver:
         note = f"{self.nfev} evaluations, {self.modes_found} modes"
         storage.save(path, state, kind=_KIND, note=note, settings=asdict(state.settings), keeps_previous=keeps_previous)
 
-    def constrain(self, constraints: Any) -> None:
+    def constrain(self, constraints: Any, vectorized: bool = False) -> None:
         """The constraints of a search that was saved, as `find_minima` takes them."""
         state = self.state
         if isinstance(state.search, Constrained):
@@ -308,7 +308,7 @@ class Driver:
                     "the saved search has constraints, which are not saved; pass the same constraints again."
                 )
             feasibility = state.settings.options.get("feasibility", FEASIBILITY)
-            state.context.constraints = Constraints.make(constraints, state.frame.box, False, feasibility)
+            state.context.constraints = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
             if state.context.constraints is not None:
                 state.context.constraints.taken()  # they were counted when the search began
         elif constraints is not None:

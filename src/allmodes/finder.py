@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.driver import Driver, Task
+from allmodes.keywords import helpful
 from allmodes.objective import Needs
 from allmodes.result import Result
 
 Array = NDArray[np.float64]
+
+_YOURS = "you evaluate the function yourself: tell its values."
+_OTHERWISE = {
+    "residuals": "a ModeFinder is told values, and gradients: use find_fits or find_roots.",
+    **dict.fromkeys(("fun", "args", "vectorized", "workers", "timeout", "retries", "on_error"), _YOURS),
+    "checkpoint": "save it yourself: finder.save(path), and ModeFinder.load(path).",
+}  # arguments that there are elsewhere
 
 
 class ModeFinder:
@@ -33,6 +41,7 @@ class ModeFinder:
     [-1.0, 1.0]
     """
 
+    @helpful(_OTHERWISE)
     def __init__(
         self,
         bounds: Any = None,

@@ -7,11 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from allmodes.driver import Task
+from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
 from allmodes.progress import Progress
 from allmodes.result import Result
 
+_OTHERWISE = {
+    "residuals": "residuals are for find_fits(residuals, bounds), and equations for find_roots.",
+    "sigma": "errors of data are for find_fits and curve_fit.",
+    "loss": "losses are for find_fits and curve_fit.",
+}  # arguments that there are elsewhere
 
+
+@helpful(_OTHERWISE)
 def find_minima(
     fun: Callable[..., Any],
     bounds: Any = None,
@@ -55,9 +63,10 @@ def find_minima(
 
     Args:
         fun: a function of a point (d,) -> number, or with `vectorized` of points (N, d) -> (N,).
-        bounds: (lower, upper) for each coordinate, None or inf for open sides, or a scipy.optimize.Bounds. A
-            coordinate open on both sides needs `x0`. No point outside is ever evaluated. A list of more than two
-            numbers, or of words, is a list of choices; with words fun is called with arrays of objects that hold them.
+        bounds: (lower, upper) for each coordinate, None or inf for open sides, as in [(0, 1), (-5, None)], or a
+            scipy.optimize.Bounds. A coordinate open on both sides needs `x0`. No point outside is ever evaluated. A
+            list of more than two numbers, or of words, is a list of choices; with words fun is called with arrays of
+            objects that hold them.
         x0: a point or points (n, d) to start from first; they say where to look when there are no bounds.
         warm_start: points whose values are known: a pair (x, values) of arrays (n, d) and (n,), a table with a column
             for each of `names` (x0, x1, ...) and "fun", or an earlier Result. They are free: not counted, not evaluated
@@ -81,7 +90,7 @@ def find_minima(
             as far ahead before it ends. If both are given, maxfev is a limit and no longer there to be used up.
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
-        periodic: coordinates that wrap around: True, d booleans, or their numbers.
+        periodic: coordinates that wrap around: True, d booleans, or their numbers, such as [0, 2].
         noise: True, or the standard deviation of a value, if fun is noisy; for the methods "auto" and "black-box".
             Without it they go on as with True if two values at one point differ; False says that fun is exact.
         workers: 1, a number of processes on this machine, -1 for one per core, anything with a method submit,
@@ -102,14 +111,14 @@ def find_minima(
             which it resumes exactly if it exists: pass the same function and settings. Evaluations in it are not
             repeated. The previous one is kept with `.previous` appended to its name. A file that is damaged or not a
             checkpoint is refused and left alone; failing to write one is only a warning.
-        names: of the coordinates, for tables and plots.
+        names: of the coordinates, for tables and plots, such as ["mass", "rate"].
         integrality: which coordinates are whole numbers, as in scipy.optimize.differential_evolution: True, or d
-            booleans. A mode is then a point that no change of one of them by one and no small change of the real ones
-            betters. Sizes of a catalogue or named choices need no more than their list in place of a pair in `bounds`,
-            such as [0.5, 0.75, 1.0] or ["steel", "wood"].
+            booleans such as [1, 0]. A mode is then a point that no change of one of them by one and no small change of
+            the real ones betters. Sizes of a catalogue or named choices need no more than their list in place of a pair
+            in `bounds`, such as [0.5, 0.75, 1.0] or ["steel", "wood"].
         scale: "log" to search coordinates in logarithms: starts, steps and xtol are then factors, and positions,
             derivatives and weights stay in your units. For all of them, or one of "log" and "linear" for each, or a
-            dict from names or numbers to "log". Needs lower bounds above 0.
+            dict from names or numbers to "log", such as {"rate": "log"}. Needs lower bounds above 0.
         spread: how far around `x0` to look where sides are open: one number or one for each coordinate, on a
             logarithmic scale a factor; by default five times the size of x0, or a factor of 1,000.
         symmetry: blocks of coordinates that may be exchanged without changing fun, such as [[0, 1], [2, 3]] for two
@@ -117,14 +126,14 @@ def find_minima(
             sign together; {"exchange": ..., "sign": ...}; or a function x -> representative. One mode is listed for all
             its images, with their number as `multiplicity`. It is tested by a few values, and refused if they differ.
         constraints: which points are feasible, as in scipy.optimize.minimize: a LinearConstraint, NonlinearConstraint,
-            old dict, or a list of them; with `vectorized` their functions take points (N, d) and return (N, m). They
-            are evaluated in this process, as often as is useful. Only feasible points are modes; fun is evaluated at
-            feasible points and right beside them, and with keep_feasible nowhere else. For the methods "auto" and
-            "local".
-        within: how much worse than the best a mode may be, in units of fun; worse ones are not listed, and the search
-            does not go on for their sake.
-        min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share
-            of the width of the bounds; of closer ones the best is kept.
+            old dict such as {"type": "ineq", "fun": lambda x: 1 - x[0] - x[1]}, or a list of them; with `vectorized`
+            their functions take points (N, d) and return (N, m). They are evaluated in this process, as often as is
+            useful. Only feasible points are modes; fun is evaluated at feasible points and right beside them, and with
+            keep_feasible nowhere else. For the methods "auto" and "local".
+        within: how much worse than the best a mode may be, in units of fun, such as 0.5; worse ones are not listed, and
+            the search does not go on for their sake.
+        min_distance: listed modes are at least so far apart, such as 0.1, in the coordinate in which they differ most,
+            as a share of the width of the bounds; of closer ones the best is kept.
         options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
             "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
             searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
@@ -142,6 +151,11 @@ def find_minima(
     >>> result = find_minima(lambda x: (x[0] ** 2 - 1) ** 2 + x[1] ** 2, [(-2, 2), (-2, 2)], rng=0)
     >>> sorted(round(float(mode.x[0]), 3) for mode in result.modes)
     [-1.0, 1.0]
+    >>> right = {"type": "ineq", "fun": lambda x: x[0] - 0.5}
+    >>> find_minima(lambda x: (x[0] ** 2 - 1) ** 2, [(-2, 2)], constraints=right, rng=0).modes[0].x.round(3).tolist()
+    [1.0]
+    >>> find_minima(lambda x: (x[0] - 1.4) ** 2 + (x[1] - 1.4) ** 2, [(-2, 2)] * 2, integrality=[1, 0], rng=0).modes
+    (Mode(0.16 at [1, 1.4], minimum, global),)
     """
     task = Task(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
@@ -156,6 +170,7 @@ def find_minima(
     return find(task, function, execution)
 
 
+@helpful(_OTHERWISE)
 def find_maxima(
     fun: Callable[..., Any],
     bounds: Any = None,

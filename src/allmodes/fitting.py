@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from allmodes.checks import real_array
 from allmodes.driver import Task
 from allmodes.explaining import explained
+from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
@@ -24,8 +25,15 @@ Floats = NDArray[np.float64]
 
 # What a search says of functions whose differences say nothing.
 _INEXACT = "the function is noisy", "the function is coarse"
+_SUM = "use find_minima with the sum of squares, which takes them."
+_OTHERWISE = {
+    "constraints": f"fits are searched between bounds alone: {_SUM}",
+    "integrality": f"fits are searched over real parameters: {_SUM}",
+    "hess": "the curvature follows from jac, the Jacobian of the residuals: leave hess out.",
+}  # arguments that fits cannot have
 
 
+@helpful(_OTHERWISE)
 def find_fits(
     residuals: Callable[..., Any],
     bounds: Any = None,
@@ -117,7 +125,7 @@ def find_fits(
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
     result = find(task, Residuals(part, jac), execution)
     said = {"loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)), "f_scale": f_scale}
-    result = replace(result, settings=result.settings | said)
+    result = replace(result, settings=result.settings | said | {"task": "fit"})
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
     is_exact = not noise and not any(words in result.message.lower() for words in _INEXACT)

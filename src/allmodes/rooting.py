@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from allmodes.driver import Task
+from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find
 from allmodes.objective.bounds import Box
 from allmodes.objective.residuals import sum_of_squares
@@ -16,7 +17,20 @@ from allmodes.solving import solved
 
 _FOR_ROOTS = 0.15  # of a budget that is given: kept for Newton's steps and proofs at the end
 
+_OTHERWISE = {
+    "constraints": "every root is listed: keep those of result.modes that you want, or add an equation to F.",
+    "integrality": "roots are real: use find_minima with the sum of squares of F, and look at its values.",
+    "hess": "the curvature follows from jac, the Jacobian of F: leave hess out.",
+    "target": "only roots are listed, and they are all as good: leave target out.",
+    "scale": "roots are searched on linear scales: write F with x = 10**y, and search y.",
+    "symmetry": "every root is listed, images of one another too: leave symmetry out.",
+    "within": "roots are all as good: leave within out.",
+    "min_distance": "every root is listed: leave min_distance out.",
+    "noise": "roots are of exact equations: use find_minima with the sum of squares of F, and noise.",
+}  # arguments that roots cannot have
 
+
+@helpful(_OTHERWISE)
 def find_roots(
     F: Callable[..., Any],
     bounds: Any = None,
@@ -85,7 +99,7 @@ def find_roots(
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
     result = find(task, Residuals(part, jac, counts_best=True), execution)
     budget = result.settings["budget"] if maxfev is None else maxfev
-    result.settings.update(budget=budget, maxfev=maxfev)
+    result.settings.update(budget=budget, maxfev=maxfev, task="roots")
     return solved(result, part, budget - result.nfev, xtol)
 
 

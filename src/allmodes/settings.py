@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,8 @@ class Settings:
             "maxfev": self.maxfev_given,
             "budget": self.maxfev,
             "periodic": np.flatnonzero(box.periodic).tolist(),
-            "integrality": [i for i, grid in enumerate(box.grids) if grid is not None],
+            "integrality": [i for i, grid in enumerate(box.grids) if grid is not None and not grid.choices],
+            "choices": {str(i): list(grid.choices) for i, grid in enumerate(box.grids) if grid and grid.choices},
             "scale": ["log" if log else "linear" for log in box.is_log] if box.is_log is not None else None,
             "order": order,
             "options": dict(self.options),
@@ -181,11 +183,17 @@ def _constraints(given: Any, box: Box, vectorized: bool, settings: Settings) -> 
         raise ValueError(
             f'constraints are given and method is "{settings.method}"; wanted "auto" or "local" with them.'
         )
-    if box.is_log is not None or settings.symmetry is not None or any(box.grids):
-        raise ValueError(
-            "constraints are given beside a logarithmic scale, a symmetry, whole numbers or choices; they go with real "
-            "coordinates on linear scales: take logarithms in fun and constraints, or add a penalty to fun."
-        )
+    for is_given, what, way in (
+        (box.is_log is not None, "a logarithmic scale", "search y = log10(x), with fun and constraints of 10**y"),
+        (
+            settings.symmetry is not None,
+            "symmetry",
+            "leave symmetry out; images of one mode are then listed one by one",
+        ),
+        (any(box.grids), "whole numbers or choices", "return inf from fun where the constraints do not hold"),
+    ):
+        if is_given:
+            raise ValueError(f"constraints are given beside {what}, which do not go together: {way}.")
     return Constraints.make(given, box, vectorized, settings.options.get("feasibility", FEASIBILITY))
 
 
@@ -218,7 +226,9 @@ def _options(options: Any) -> dict[str, Any]:
     for name in options:
         if name not in _OPTIONS:
             allowed = "; ".join(f"{key!r} ({what})" for key, what in _OPTIONS.items())
-            raise ValueError(f"options has {name!r}; allowed are {allowed}.")
+            close = get_close_matches(str(name), _OPTIONS, 1)
+            meant = f"; did you mean {close[0]!r}? Allowed" if close else "; allowed"
+            raise ValueError(f"options has {name!r}{meant} are {allowed}.")
     checked = dict(options)
     for name in ("temperature", "checkpoint_every", "feasibility"):
         if name in options:

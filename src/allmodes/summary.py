@@ -56,7 +56,7 @@ _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond t
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
 _SAME = 1e-3  # of the box: a better point this close to a mode is the same mode, located more accurately
 _CLOSE = 10.0  # xtol: within this distance the mode's verification holds for the point, too
-_BEYOND = "x is the best point evaluated, better than every mode, and not verified"
+_BEYOND = "the best point evaluated, x, is better than every mode, and not verified"
 _AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
@@ -96,7 +96,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
         maximise=frame.maximise, bounds=np.stack([frame.box.lower, frame.box.upper], axis=1),
         settings=settings.asked(frame.box, context.order, len(state.known)) | state.search.noted,
         versions=storage.versions(), seconds=seconds, paths=paths_of(context, frame), trace=trace_of(context, frame),
-        symmetries=symmetries_of(state.search.symmetries, frame),
+        symmetries=symmetries_of(state.search.symmetries, frame), constraints=context.constraints,
     )  # fmt: skip
 
 

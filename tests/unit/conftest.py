@@ -14,7 +14,24 @@ import numpy as np
 
 def energy(x):
     return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2
+
+
+def disc(x):
+    return 9 - x[0] ** 2 - x[1] ** 2
+
+
+def decay(t, a, k):
+    return a * np.exp(-k * t)
+
+
+def residuals(x):
+    return decay(np.arange(9.0), *x) - decay(np.arange(9.0), 2.0, 0.5)
+
+
+def equations(x):
+    return [x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]]
 """
+DATA = "t,y\n" + "".join(f"{t},{2.0 * 0.6**t + 0.01 * (t % 3)}\n" for t in range(9))
 TOML = 'target = "model.py:energy"\nbounds = [[-6, 6], [-6, 6]]\nout = "other"\n'
 
 
@@ -51,6 +68,7 @@ def model_place(empty_place):
     """A directory with model.py and run.toml, as help texts name them."""
     (empty_place / "model.py").write_text(SMALL_MODEL)
     (empty_place / "run.toml").write_text(TOML)
+    (empty_place / "data.csv").write_text(DATA)
     return empty_place
 
 

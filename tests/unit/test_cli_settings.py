@@ -1,17 +1,33 @@
 """Settings of the command: as options and in a TOML file."""
 
+import inspect
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from allmodes import cli
+from allmodes import cli, find_fits, find_minima, find_roots
+from allmodes.cli.bounds import Bounds
 from allmodes.cli.exits import Usage
 from allmodes.cli.find import completed
-from allmodes.cli.kinds import Bounds, Derivative, Listed, Noise, Periodic, Points, Real, Text, Whole, Word, Yes, a_name
-from allmodes.cli.settings import BY_KEY, SETTINGS
+from allmodes.cli.kinds import (
+    Derivative,
+    Listed,
+    Noise,
+    Objects,
+    Periodic,
+    Points,
+    Real,
+    Symmetry,
+    Text,
+    Whole,
+    Wholes,
+    Word,
+    Yes,
+    a_name,
+)  # fmt: skip
+from allmodes.cli.settings import BY_KEY, SETTINGS, TASKS, of_task
 from allmodes.cli.settings_file import read_settings
-from allmodes.finding import find_minima
 from allmodes.search.methods import METHODS
 
 
@@ -26,6 +42,14 @@ class TestKinds:
             (Bounds(), [[-6, 6], [0, 1]], [[-6.0, 6.0], [0.0, 1.0]]),
             (Bounds(), [-6, 6], [[-6.0, 6.0]]),
             (Bounds(), ["-6:6", "0:"], [[-6.0, 6.0], [0.0, None]]),
+            (Bounds(), "oak/ash,0.5/1/2,0:1", [["oak", "ash"], [0.5, 1.0, 2.0], [0.0, 1.0]]),
+            (Bounds(), [["oak", "ash"], [1, 2, 3], [0, 1]], [["oak", "ash"], [1, 2, 3], [0.0, 1.0]]),
+            (Wholes(), "all", True),
+            (Wholes(), "n,2", ["n", "2"]),
+            (Objects(), "m.py:disc", ["m.py:disc"]),
+            (Objects(), ["m.py:a", "m:b"], ["m.py:a", "m:b"]),
+            (Symmetry(), "0,1/2,c", [[0, 1], [2, "c"]]),
+            (Symmetry(), "sign:0,2", {"sign": [0, 2]}),
             (Whole(1), "10_000", 10_000),
             (Whole(1), "1e5", 100_000),
             (Whole(1), 3, 3),
@@ -57,7 +81,9 @@ class TestKinds:
         ("kind", "text"),
         [
             (Bounds(), "0,1"), (Bounds(), "1:0"), (Bounds(), "a:b"), (Bounds(), "1:2:3"), (Bounds(), "0:nan"),
-            (Bounds(), ""), (Bounds(), []), (Bounds(), 3), (Bounds(), [[1, 2, 3]]), (Bounds(), [[True, 2]]),
+            (Bounds(), ""), (Bounds(), []), (Bounds(), 3), (Bounds(), [[1, [2], 3]]), (Bounds(), [[True, 2]]),
+            (Bounds(), "1/2"), (Bounds(), "oak/"), (Wholes(), ""), (Wholes(), 1), (Objects(), "disc"), (Objects(), [3]),
+            (Symmetry(), "0,1"), (Symmetry(), 3),
             (Whole(1), "0"), (Whole(1), "1.5"), (Whole(1), "inf"), (Whole(1), True), (Whole(1), "x"), (Whole(1), [1]),
             (Real(), "0"), (Real(), "inf"), (Real(), "nan"), (Real(), None),
             (Word(("all", "global")), "some"), (Word(("all", "global")), ["all"]),
@@ -80,18 +106,19 @@ class TestKinds:
 
 
 class TestTable:
-    def test_every_argument_is_one_of_find_minima(self):
-        import inspect
-
-        arguments = {setting.argument for setting in SETTINGS if setting.argument}
-        assert arguments <= set(inspect.signature(find_minima).parameters)
+    @pytest.mark.parametrize(("task", "function"), [("find", find_minima), ("fit", find_fits), ("roots", find_roots)])
+    def test_every_argument_is_one_of_the_function_that_searches(self, task, function):
+        arguments = {setting.argument for setting in of_task(task) if setting.argument}
+        assert arguments <= set(inspect.signature(function).parameters)
 
     def test_methods_are_those_of_the_library(self):
         assert BY_KEY["method"].kind.words == tuple(METHODS)
 
     def test_all_settings_are_options_and_keys(self):
-        shown = CliRunner().invoke(cli.main, ["find", "--help"]).output
-        assert all(setting.option in shown for setting in SETTINGS)
+        for task in TASKS:
+            shown = CliRunner().invoke(cli.main, [task, "--help"]).output
+            assert all(setting.option in shown for setting in of_task(task))
+        assert {"data"} == {setting.key for setting in SETTINGS} - {s.key for task in TASKS for s in of_task(task)}
 
 
 class TestTogether:
@@ -172,7 +199,7 @@ class TestFile:
             "line 8, names: ['x', 3] was found; wanted names",
             "line 9, n_modes: 1.5 was found; wanted a whole number of at least 1",
             "line 10, xyz: there is no such setting.",
-            "Settings are target, bounds, dimension",
+            "Settings are target, task, bounds, dimension",
             "line 11, jac: {'a': 1} was found; wanted jax, torch",
         ):
             assert piece in text

@@ -16,6 +16,7 @@ from allmodes import find_maxima, find_minima
 from allmodes.modes.coverage import estimate
 from allmodes.nva import presets
 from allmodes.report.page import html, rerun, write_report
+from allmodes.report.page import table as page_table
 from allmodes.report.page import text as page_text
 from allmodes.result import History, Result
 from allmodes.status import Status
@@ -95,7 +96,7 @@ def test_a_page_has_all_its_parts(result):
         assert any(link.get("href") == f"#{name}" for link in page.named("a"))
     for said in (result.status.name, str(result.coverage)[1:], result.coverage.assumes, f"{result.nfev} evaluations"):
         assert said in page.texts["summary"]
-    assert page_text.number(result.modes[0].fun) in page.texts["modes"]
+    assert page_table.number(result.modes[0].fun) in page.texts["modes"]
     assert len(page.named("tr")) == 1 + len(result.modes)
 
 
@@ -248,7 +249,7 @@ def test_every_dimension(result, d):
     assert len(page.named("select")) == (0 if d == 1 else 2)
     assert len(page.data["x"][0]) == d
     coordinates = [cell for cell in page.named("th") if cell.get("class") == "coordinate"]
-    assert len(coordinates) == min(d, page_text.MOST_COORDINATES)
+    assert len(coordinates) == min(d, page_table.MOST_COORDINATES)
     assert ("The first 40 of 60 coordinates" in page.texts["modes"]) == (d == 60)
     is_wide = any("wide" in table.get("class", "") for table in page.named("table"))
     assert is_wide == (d > 5)
@@ -463,7 +464,7 @@ def test_advice_to_search_longer_says_how(result):
     [(0.0, "0"), (-1.5, "−1.5"), (math.nan, "unknown"), (-math.inf, "−∞"), (1e-300, "1e−300"), (123456.7, "123457")],
 )
 def test_numbers_as_they_are_shown(value, text):
-    assert page_text.number(value) == text
+    assert page_table.number(value) == text
 
 
 # ---- files and packages

@@ -31,7 +31,7 @@ def result():
 
 def test_everything_is_there(result):
     found = as_dict(result)
-    assert set(found) >= set(result.keys()) - {"mixture", "paths", "trace", "problem"}
+    assert set(found) >= set(result.keys()) - {"mixture", "paths", "trace", "problem", "constraints"}
     mode = found["modes"][0]
     assert mode["x"] == result.modes[0].x.tolist()
     assert set(mode) == set(result.modes[0].__dataclass_fields__)

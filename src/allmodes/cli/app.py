@@ -16,6 +16,7 @@ from allmodes.cli.look import plot_command, report_command, show_command
 from allmodes.cli.problems import problems_command
 from allmodes.cli.reproduce import reproduce_command
 from allmodes.cli.resume import resume_command
+from allmodes.cli.tasks import fit_command, roots_command
 
 _WIDTH = 80  # columns of help texts
 
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 for _command in (
-    find_command, resume_command, show_command, plot_command, report_command, problems_command, reproduce_command,
-    completion_command,
+    find_command, fit_command, roots_command, resume_command, show_command,
+    plot_command, report_command, problems_command, reproduce_command, completion_command,
 ):  # fmt: skip
     main.add_command(_command)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from allmodes.cli.exits import Usage
 from allmodes.cli.settings import BY_KEY
+from allmodes.cli.shapes import constraints_of
 
 if TYPE_CHECKING:
+    from allmodes.driver import Driver
     from allmodes.result import Result
 
 _WHAT = "settings of a search by allmodes"
@@ -153,7 +155,8 @@ def load_result(path: Path) -> tuple[Result, str]:
 
     try:
         if not file.exists() and directory.checkpoint.exists():
-            return _of_checkpoint(directory.checkpoint), directory.read()[0]
+            target, settings = directory.read()
+            return _of_checkpoint(directory, settings), target
         result = Result.load(file)
     except FileNotFoundError:
         raise Usage(f"{path} has no result.npz. Wanted the directory of a run, or its result.npz.") from None
@@ -162,10 +165,29 @@ def load_result(path: Path) -> tuple[Result, str]:
     return result, str(result.settings.get("function", ""))
 
 
-def _of_checkpoint(path: Path) -> Result:
+def _of_checkpoint(directory: RunDirectory, settings: dict[str, Any]) -> Result:
     """What a killed search had found when it was last saved."""
-    from allmodes.finder import ModeFinder
+    return driver_of(directory, settings).result
 
+
+def driver_of(directory: RunDirectory, settings: dict[str, Any]) -> Driver:
+    """The search as it was saved. Constraints are imported anew: they are part of it."""
+    from allmodes.driver import Driver
+
+    constraints = constraints_of(settings["constraint"]) if "constraint" in settings else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is looked at, and does not go on
-        return ModeFinder.load(path).result
+        driver = Driver.load(directory.checkpoint)
+    driver.constrain(constraints, bool(settings.get("vectorized")))
+    return driver
+
+
+def constraints_of_run(path: Path, result: Result) -> Any:
+    """The constraints of a run for a plot, imported anew; None without any, and where only its result is left."""
+    directory = RunDirectory(path if path.is_dir() else path.parent)
+    if not directory.settings.exists() or not result.settings.get("constraints"):
+        return None
+    from allmodes.report.region import known
+
+    _, settings = directory.read()
+    return known(result, constraints_of(settings["constraint"])) if "constraint" in settings else None

@@ -132,48 +132,6 @@ class Text(Kind):
         return value
 
 
-class Bounds(Kind):
-    """Pairs lower:upper, one for each coordinate; a side left out is open."""
-
-    name = "LOW:HIGH,..."
-    wanted = (
-        "LOW:HIGH for each coordinate, separated by commas, such as -6:6,0:1 (or one pair and the dimension; "
-        "a side left out is open, as in 0:); in a file also [[-6, 6], [0, 1]]"
-    )
-
-    def take(self, value: Any) -> list[list[float | None]]:
-        if isinstance(value, str):
-            pairs: list[Any] = [_pair(text) for text in value.split(",")]
-        elif isinstance(value, list) and len(value) == 2 and not any(isinstance(side, list | str) for side in value):
-            pairs = [value]
-        elif isinstance(value, list) and value:
-            pairs = [_pair(entry) if isinstance(entry, str) else entry for entry in value]
-        else:
-            raise TypeError
-        return [_checked_pair(pair) for pair in pairs]
-
-
-def _pair(text: str) -> list[Any]:
-    sides = text.strip().split(":")
-    if len(sides) != 2:
-        raise WrongPart(f"{text.strip()!r} is not LOW:HIGH")
-    return [side.strip() or None for side in sides]
-
-
-def _checked_pair(pair: Any) -> list[float | None]:
-    if not isinstance(pair, list) or len(pair) != 2:
-        raise WrongPart(f"{pair!r} is not a pair")
-    try:
-        sides = [None if side is None else number(side) for side in pair]
-    except (ValueError, TypeError):
-        raise WrongPart(f"{':'.join(map(str, pair))} is not a pair of numbers") from None
-    low = -math.inf if sides[0] is None else sides[0]
-    high = math.inf if sides[1] is None else sides[1]
-    if not low < high:
-        raise WrongPart(f"{low:g} is not below {high:g}")
-    return [None if math.isinf(low) else low, None if math.isinf(high) else high]
-
-
 class Listed(Kind):
     """Several values, separated by commas in text."""
 
@@ -251,6 +209,63 @@ class Logs(Kind):
         if not isinstance(entries, list) or not entries or any(isinstance(entry, bool | float) for entry in entries):
             raise TypeError
         return {a_name(str(entry).strip()): "log" for entry in entries}
+
+
+class Wholes(Kind):
+    """Coordinates that are whole numbers."""
+
+    name = "NAME,...|all"
+    wanted = 'names or numbers of coordinates, separated by commas, or all; in a file ["n", "k"] or true'
+
+    def take(self, value: Any) -> bool | list[str]:
+        if value is True or value == "all":
+            return True
+        entries = value.split(",") if isinstance(value, str) else value
+        if not isinstance(entries, list) or not entries or any(isinstance(entry, bool | float) for entry in entries):
+            raise TypeError
+        return [a_name(str(entry).strip()) for entry in entries]
+
+
+class Objects(Kind):
+    """Objects in files or modules."""
+
+    name, wanted = "FILE.py:NAME", "FILE.py:NAME or MODULE:NAME; in a file also a list of these"
+
+    def take(self, value: Any) -> list[str]:
+        entries = [value] if isinstance(value, str) else value
+        if not isinstance(entries, list) or not entries or not all(isinstance(each, str) for each in entries):
+            raise TypeError
+        if any(":" not in each for each in entries):
+            raise ValueError
+        return entries
+
+
+class Symmetry(Kind):
+    """Blocks of coordinates that may be exchanged, or coordinates that change sign together."""
+
+    name = "I,J/K,L|sign:I,J"
+    wanted = (
+        "blocks of coordinates that may be exchanged, as in 0,1/2,3, or coordinates that change sign together, as in "
+        "sign:0,2; in a file [[0, 1], [2, 3]] or {sign = [0, 2]}"
+    )
+
+    def take(self, value: Any) -> list[Any] | dict[str, Any]:
+        if not isinstance(value, str):
+            if not isinstance(value, list | dict) or not value:
+                raise TypeError
+            return value
+        if value.startswith("sign:"):
+            return {"sign": [_place(part) for part in value.removeprefix("sign:").split(",")]}
+        blocks = [[_place(part) for part in block.split(",")] for block in value.split("/")]
+        if len(blocks) < 2:
+            raise ValueError
+        return blocks
+
+
+def _place(text: str) -> int | str:
+    """A coordinate by its number or its name."""
+    found = a_name(text.strip())
+    return int(found) if found.isdecimal() else found
 
 
 class Noise(Kind):

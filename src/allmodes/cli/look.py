@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import click
 
 from allmodes.cli import exits
 from allmodes.cli.console import output, say
-from allmodes.cli.directory import load_result
+from allmodes.cli.directory import constraints_of_run, load_result
 from allmodes.cli.exits import Usage, fail
 from allmodes.cli.kinds import Listed, Whole
 from allmodes.cli.running import check_report
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from allmodes.result import Result
 
 COORDINATES = Listed("numbers, from 0, or names of coordinates, separated by commas", lambda text: _coordinate(text))
-KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "waterfall", "animate")
 _OF_THE_FUNCTION = ("landscape", "animate")  # those with contours
 _IN_OPTIONS = {
     'method="anneal" or an engine assembly such as nva.presets.nva_gm()': "--method anneal",
@@ -99,6 +100,7 @@ def plot_command(
     weights      weights and temperature while it was annealed
     convergence  modes found and best value against evaluations
     parallel     parallel coordinates of the modes
+    waterfall    the values that local searches ended at
     animate      the annealing as a GIF
 
     \b
@@ -108,6 +110,8 @@ def plot_command(
     result, searched = load_result(place)
     file = Path(f"{kind}.{'gif' if kind == 'animate' else 'png'}") if file is None else file
     function = _function(target, searched, result) if kind in _OF_THE_FUNCTION else None
+    if kind == "landscape" and target is not None:
+        result = replace(result, constraints=constraints_of_run(place, result))
     try:
         _draw(result, kind, file, function, _chosen(kind, coordinates, run), dpi)
     except ImportError as error:
@@ -192,6 +196,8 @@ def report_command(place: Path, file: Path, target: str | None) -> None:
     from allmodes.report.page import write_report
 
     function = _function(target, searched, result)
+    if target is not None:
+        result = replace(result, constraints=constraints_of_run(place, result))
     try:
         write_report(result, file, fun=function, title=title_of(searched or str(place)))
     except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,14 @@ import click
 
 from allmodes.cli import exits
 from allmodes.cli.console import say
-from allmodes.cli.directory import RunDirectory
+from allmodes.cli.directory import RunDirectory, driver_of
 from allmodes.cli.exits import Usage
 from allmodes.cli.running import How, run
 from allmodes.cli.settings import SETTINGS, as_before, given, options
 from allmodes.cli.targets import check_name, is_function, load, shown
 
 if TYPE_CHECKING:
-    from allmodes.finder import ModeFinder
+    from allmodes.driver import Driver
 
 # What ends a search, and the setting that lets it go on.
 _LIMITS = {"maxfev": "max_evaluations", "maxiter": "max_rounds", "maxtime": "max_time", "n_modes": "n_modes"}
@@ -50,12 +49,12 @@ def resume_command(
     settings |= changes
     if not place.checkpoint.exists():
         raise Usage(f"{directory} has no checkpoint.npz to resume from. Start again: allmodes find {shown(target)}.")
-    finder = _finder(place)
-    reasons = {} if finder is None else _reasons(finder, changes)
-    if finder is not None and reasons:
+    driver = _driver(place, settings)
+    reasons = {} if driver is None else _reasons(driver, changes)
+    if driver is not None and reasons:
         say(f"nothing to do: {'; '.join(reasons.values())}. {_advice(reasons, directory)}")
         if not is_json and "report" not in changes and place.result.exists():
-            raise click.exceptions.Exit(exits.FOUND if finder.modes_found else exits.FAILED)
+            raise click.exceptions.Exit(exits.FOUND if driver.modes_found else exits.FAILED)
     elif not quiet:
         what = f"importing {shown(target)}" if is_function(target) else f"problem {target}"
         say(f"resuming {directory}: {what}")
@@ -69,31 +68,27 @@ def resume_command(
     run(loaded, settings, place, How(is_json, quiet, debug, is_new=False))
 
 
-def _finder(place: RunDirectory) -> ModeFinder | None:
+def _driver(place: RunDirectory, settings: dict[str, Any]) -> Driver | None:
     """The search as it was saved; None if it cannot be read, which is explained when it is resumed."""
-    from allmodes.finder import ModeFinder
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said when it is resumed
-            return ModeFinder.load(place.checkpoint)
+        return driver_of(place, settings)
     except (OSError, ValueError):
         return None
 
 
-def _reasons(finder: ModeFinder, changes: dict[str, Any]) -> dict[str, str]:
+def _reasons(driver: Driver, changes: dict[str, Any]) -> dict[str, str]:
     """Why a search is over even with the changed settings: a name and a sentence for each reason."""
     budget = changes.get("max_evaluations", math.inf)
-    if budget < finder.nfev:
+    if budget < driver.nfev:
         raise Usage(
-            f"--max-evaluations is {budget}; {finder.nfev} evaluations have already been made. Wanted more than that."
+            f"--max-evaluations is {budget}; {driver.nfev} evaluations have already been made. Wanted more than that."
         )
     reached = {
-        "maxfev": finder.nfev, "maxiter": finder.nit, "maxtime": finder.elapsed, "n_modes": finder.modes_found,
+        "maxfev": driver.nfev, "maxiter": driver.state.nit, "maxtime": driver.elapsed, "n_modes": driver.modes_found,
     }  # fmt: skip
     return {
         name: why
-        for name, why in finder.stop().items()
+        for name, why in driver.stop().items()
         if name not in reached or not changes.get(_LIMITS[name], -math.inf) > reached[name]
     }
 

@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -16,11 +17,13 @@ import click
 from allmodes.cli import exits
 from allmodes.cli.command import command_of
 from allmodes.cli.console import output, say
+from allmodes.cli.data import read_data
 from allmodes.cli.directory import RunDirectory
 from allmodes.cli.errors import point_of, users_traceback
 from allmodes.cli.exits import Usage
 from allmodes.cli.progress import Watch
 from allmodes.cli.settings import SETTINGS
+from allmodes.cli.shapes import shape
 from allmodes.cli.tables import is_unfinished, show_result, title_of
 from allmodes.cli.targets import Target, is_function, load_function
 
@@ -76,14 +79,11 @@ def run(target: Target, settings: dict[str, Any], directory: RunDirectory | None
 
 
 def _search(target: Target, settings: dict[str, Any], directory: RunDirectory | None, how: How) -> Result:
-    from allmodes import find_maxima, find_minima
-
-    maximise = settings.get("maximise", bool(target.maximise))
-    find = find_maxima if maximise else find_minima
     checkpoint = None if directory is None else directory.checkpoint
     watch = Watch(how.is_quiet)
     try:
-        given = arguments(target, settings)
+        with _users_output():
+            find, given = call_of(target, settings)
         with _plain_warnings(), watch, _users_output():
             return find(**given, progress=watch, checkpoint=checkpoint)
     except Exception as error:
@@ -93,6 +93,24 @@ def _search(target: Target, settings: dict[str, Any], directory: RunDirectory | 
         if how.is_debug or isinstance(error, click.ClickException):
             raise
         _explain(error, directory)
+
+
+def call_of(target: Target, settings: dict[str, Any]) -> tuple[Callable[..., Result], dict[str, Any]]:
+    """The function of allmodes that searches, and its arguments."""
+    import allmodes
+
+    given, task = arguments(target, settings), settings.get("task", "find")
+    if task == "roots":
+        return allmodes.find_roots, {"F": given.pop("fun")} | given
+    if task == "fit" and "data" in settings:
+        table = read_data(Path(settings["data"]))
+        given |= {"xdata": table.x, "ydata": table.y, "p0": given.pop("x0", None)}
+        sigma = {} if table.sigma is None else {"sigma": table.sigma}
+        return allmodes.curve_fit, {"f": given.pop("fun")} | given | sigma
+    if task == "fit":
+        return allmodes.find_fits, {"residuals": given.pop("fun")} | given
+    maximise = settings.get("maximise", bool(target.maximise))
+    return (allmodes.find_maxima if maximise else allmodes.find_minima), given
 
 
 def arguments(target: Target, settings: dict[str, Any]) -> dict[str, Any]:
@@ -108,6 +126,7 @@ def arguments(target: Target, settings: dict[str, Any]) -> dict[str, Any]:
             given[name] = load_function(given[name])
     if given.get("jac") == "2-point":
         given["jac"] = None
+    shape(given, settings)
     options = {key: settings[key] for key in _OPTIONS if key in settings}
     return given | ({"options": options} if options else {})
 
@@ -152,8 +171,8 @@ def _report(result: Result, target: Target, directory: RunDirectory, settings: d
     """With contours, if the function is quick. Interrupting this, as by Ctrl-C, loses nothing but the page."""
     from allmodes.report.page import write_report
 
-    fun = target.arguments["fun"]
-    if is_function(target.text) and not _is_quick(result, settings):
+    fun = None if "data" in settings else target.arguments["fun"]
+    if fun is not None and is_function(target.text) and not _is_quick(result, settings):
         fun = None
         again = f"allmodes report {directory.path} --target {title_of(target.text)}"
         say(f"the report has no contours: the function is slow, ended a worker or was interrupted. With them: {again}")
@@ -169,7 +188,8 @@ def _is_quick(result: Result, settings: dict[str, Any]) -> bool:
     at_once = settings.get("workers", 1)
     seconds = result.seconds / max(1, result.nfev) * ((os.cpu_count() or 1) if at_once == -1 else at_once)
     is_safe = "timeout" not in settings and not any(failure[1] == "lost" for failure in result.failures)
-    return is_safe and not is_unfinished(result) and seconds * _CALLS < _WAITED
+    is_fast = seconds * _CALLS < _WAITED or bool(result.settings.get("constraints"))  # these take time of their own
+    return is_safe and not is_unfinished(result) and is_fast
 
 
 def _say_where(result: Result, directory: RunDirectory | None, how: How, is_written: bool, is_terminated: bool) -> None:

@@ -9,24 +9,30 @@ from typing import Any
 
 import click
 
+from allmodes.cli.bounds import Bounds
 from allmodes.cli.kinds import (
-    Bounds,
     Derivative,
     Kind,
     Listed,
     Logs,
     Noise,
+    Objects,
     Periodic,
     Points,
     Real,
+    Symmetry,
     Text,
     Whole,
+    Wholes,
     Word,
     Yes,
     a_name,
 )
 
+TASKS = ("find", "fit", "roots")  # commands that search
+_FIND, _FIT, _NOT_ROOTS = ("find",), ("fit",), ("find", "fit")
 METHODS = ("auto", "local", "black-box", "anneal", "multistart")
+LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 _DEFAULT = re.compile(r" \[default.*?\]")
 _TARGET = Text("FILE.py:FUNCTION, MODULE:FUNCTION or the name of a built-in problem", "TARGET")
 
@@ -43,6 +49,7 @@ class Setting:
         repeats: whether the option can be given several times, for more entries of one list.
         goes_on: whether a search that is resumed may get another value.
         also: another spelling of the key.
+        tasks: the commands that have it as an option.
     """
 
     key: str
@@ -52,6 +59,7 @@ class Setting:
     repeats: bool = False
     goes_on: bool = False
     also: str = ""
+    tasks: tuple[str, ...] = TASKS
 
     @property
     def option(self) -> str:
@@ -61,8 +69,8 @@ class Setting:
 SETTINGS = (
     Setting("bounds", Bounds(), "Where to look, as in -6:6,0:1; a side left out is open.", "bounds", repeats=True),
     Setting("dimension", Whole(1), "Number of coordinates, where --bounds has one pair for all."),
-    Setting("maximise", Yes(), "Find maxima instead of minima.", also="maximize"),
-    Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target"),
+    Setting("maximise", Yes(), "Find maxima instead of minima.", also="maximize", tasks=_FIND),
+    Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target", tasks=_NOT_ROOTS),
     Setting("method", Word(METHODS, {"launch": "local"}), "How to search. [default: auto]", "method"),
     Setting("n_modes", Whole(1), "Stop when this many modes are found.", "n_modes", goes_on=True),
     Setting("max_evaluations", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True),
@@ -72,18 +80,31 @@ SETTINGS = (
     Setting("patience", Whole(1), "Local searches without a new mode before the end, at least."),
     Setting("seed", Whole(0), "Of the random numbers; drawn and shown if left out.", "rng"),
     Setting("jac", Derivative(), "Gradient: jax, torch, autograd, 2-point, true, FILE.py:F.", "jac"),
-    Setting("hess", Derivative(), "Hessian, likewise.", "hess"),
+    Setting("hess", Derivative(), "Hessian, likewise.", "hess", tasks=_FIND),
     Setting("vectorized", Yes(), "The function takes points (N, d) at once.", "vectorized"),
-    Setting("noise", Noise(), "The function is noisy: its standard deviation, or true.", "noise"),
+    Setting("noise", Noise(), "The function is noisy: its standard deviation, or true.", "noise", tasks=_NOT_ROOTS),
     Setting("periodic", Periodic(), "Coordinates that wrap around, from 0, or all.", "periodic"),
     Setting("names", Listed("names separated by commas, one for each coordinate", a_name), "Names of the coordinates.",
             "names"),
-    Setting("log", Logs(), "Coordinates to search in logarithms, by name or number, or all.", "scale"),
+    Setting("log", Logs(), "Coordinates to search in logarithms, by name or number, or all.", "scale",
+            tasks=_NOT_ROOTS),
+    Setting("integer", Wholes(), "Coordinates that are whole numbers, by name or number, or all.", tasks=_FIND),
+    Setting("constraint", Objects(), "Of SciPy, a dict, or a function c(x) >= 0; repeatable.", repeats=True,
+            tasks=_FIND),
+    Setting("symmetry", Symmetry(), "Coordinates that may be exchanged or change sign.", "symmetry", tasks=_NOT_ROOTS),
     Setting("x0", Points(), "A point to start from first; repeat it for several.", "x0", repeats=True),
-    Setting("within", Real(), "List modes at most so much worse than the best.", "within"),
-    Setting("min_distance", Real(), "List modes at least so far apart, as a share of the bounds.", "min_distance"),
+    Setting("spread", Real(), "How far around x0 to look, where there are no bounds.", "spread", tasks=_NOT_ROOTS),
+    Setting("within", Real(), "List modes at most so much worse than the best.", "within", tasks=_NOT_ROOTS),
+    Setting("min_distance", Real(), "List modes at least so far apart, as a share of the bounds.", "min_distance",
+            tasks=_NOT_ROOTS),
     Setting("xtol", Real(), "Accuracy of positions, as a share of the bounds.", "xtol"),
-    Setting("temperature", Real(), "Temperature of the weights of modes."),
+    Setting("temperature", Real(), "Temperature of the weights of modes.", tasks=_FIND),
+    Setting("sigma", Real(), "Error of the data, one for all, if DATA have no third column.", "sigma", tasks=_FIT),
+    Setting("absolute_sigma", Yes(), "Errors are in units of the data, not relative.", "absolute_sigma", tasks=_FIT),
+    Setting("loss", Word(LOSSES), "How residuals count. [default: linear]", "loss", tasks=_FIT),
+    Setting("f_scale", Real(), "Residuals above it are outliers to the loss. [default: 1]", "f_scale", tasks=_FIT),
+    Setting("data", Text("a file with columns x, y and perhaps the error of y", "FILE"), "Data of a curve.",
+            tasks=_FIT),
     Setting("workers", Whole(1, (-1,), "a number of processes, or -1 for one per core"), "Processes; -1: one per core.",
             "workers", goes_on=True),
     Setting("width", Whole(1), "Local searches in flight, at least: twice the workers."),
@@ -100,7 +121,8 @@ SETTINGS = (
 )  # fmt: skip
 
 TARGET = Setting("target", _TARGET, "What to search.")
-BY_KEY = {setting.key: setting for setting in (TARGET, *SETTINGS)}
+TASK = Setting("task", Word(TASKS), "Optima, fits or roots.")
+BY_KEY = {setting.key: setting for setting in (TARGET, TASK, *SETTINGS)}
 SPELLINGS = {setting.also: setting.key for setting in SETTINGS if setting.also}
 
 
@@ -113,6 +135,11 @@ def options(settings: tuple[Setting, ...]) -> Callable[[Callable[..., Any]], Cal
         return command
 
     return add
+
+
+def of_task(task: str) -> tuple[Setting, ...]:
+    """The settings that a command has as options; data are an argument of its own."""
+    return tuple(setting for setting in SETTINGS if task in setting.tasks and setting.key != "data")
 
 
 def as_before(setting: Setting) -> Setting:

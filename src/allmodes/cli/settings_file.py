@@ -15,6 +15,7 @@ from allmodes.cli.settings import BY_KEY, SETTINGS, SPELLINGS
 # Arguments of find_minima, and what they are called here.
 _IN_PYTHON = {setting.argument: setting.key for setting in SETTINGS if setting.argument not in ("", setting.key)} | {
     "random_state": "seed", "fun": "target", "function": "target", "checkpoint": "out", "max_iterations": "max_rounds",
+    "constraints": "constraint", "integrality": "integer",
 }  # fmt: skip
 
 
@@ -79,6 +80,12 @@ def _resolved(settings: dict[str, Any], directory: Path) -> dict[str, Any]:
         value = settings.get(key)
         if isinstance(value, str) and ".py:" in value:
             settings[key] = str(directory / value)
+    if "constraint" in settings:
+        settings["constraint"] = [
+            str(directory / value) if ".py:" in value else value for value in settings["constraint"]
+        ]
+    if "data" in settings:
+        settings["data"] = str(directory / settings["data"])
     if "out" in settings:
         settings["out"] = str(directory / settings["out"])
     return settings

@@ -12,6 +12,9 @@ from rich.table import Table
 from allmodes.cli.console import GAP, table, width_of, wrapped
 from allmodes.cli.progress import duration
 from allmodes.modes.coverage import counted
+from allmodes.result.fit_table import fit_table
+from allmodes.result.mode import share_text
+from allmodes.result.table import HELD, active_text
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 SHOWN = 20  # modes, unless all are asked for
 _LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _DOTS = "..."
-_LESS = ("hits", "weight", "kind")  # what makes room for a coordinate, in this order
+_LESS = ("hits", "weight", "kind", "condition", "images", "held by")  # what makes room for a coordinate, in this order
 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
@@ -49,13 +52,19 @@ def show_result(console: Console, result: Result, title: str, place: str = "RESU
     """
     width = width_of(console)
     console.print(wrapped(headline(result, title), width), style="bold")
-    if result.modes:
+    if result.is_fit:
+        console.print("\n".join(fit_table(result)), soft_wrap=True)
+    elif result.modes:
         shown = result.modes if is_all else result.modes[:SHOWN]
         fitting, left_out = _fitting(console, _columns(result, shown), len(result.x))
         console.print(fitting)
         more = len(result.modes) - len(shown)
         rest = f"... and {more} more (allmodes show {place} --all). " if more else ""
-        console.print(wrapped(f"{rest}* global; weights at temperature {result.temperature:.3g}", width), style="dim")
+        legend = "" if result.is_roots else f"* global; weights at temperature {result.temperature:.3g}"
+        if any(mode.multipliers is not None for mode in shown):
+            legend += f"; {HELD}"
+        if rest + legend:
+            console.print(wrapped(rest + legend, width), style="dim")
         if left_out:
             console.print(
                 wrapped(f"{left_out} not shown: allmodes show {place} --mode N, or --json", width), style="dim"
@@ -74,12 +83,14 @@ def title_of(target: str) -> str:
 
 def headline(result: Result, title: str) -> str:
     """One line: what, how many, at what cost."""
-    kind = "maxim" if result.maximise else "minim"
-    count = len(result.modes)
-    counted = f"no {kind}um" if not count else f"1 {kind}um" if count == 1 else f"{count} {kind}a"
+    count, one = len(result.modes), "maximum" if result.maximise else "minimum"
+    names = {"roots": ("root", "roots"), "fit": ("explanation", "explanations")}
+    names_of = names.get(result.settings.get("task", ""), (one, f"{one[:-2]}a"))
+    found = counted(count, *names_of) if count else f"no {names_of[0]}"
     is_global = sum(mode.is_global for mode in result.modes)
-    of_these = f" ({is_global} global)" if count > 1 else ""
-    return f"{counted}{of_these} of {title}, {result.nfev} evaluations in {duration(result.seconds)}"
+    proved = sum(mode.root is not None and mode.root.certified for mode in result.modes)
+    of_these = f" ({proved} certified)" if result.is_roots else f" ({is_global} global)" if count > 1 else ""
+    return f"{found}{of_these} of {title}, {result.nfev} evaluations in {duration(result.seconds)}"
 
 
 def _remarks(result: Result) -> list[str]:
@@ -98,18 +109,38 @@ def _remarks(result: Result) -> list[str]:
 
 def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
     columns: list[Column] = [
-        ("", [f"{i}{'*' if mode.is_global else ' '}" for i, mode in enumerate(modes, 1)]),
+        ("", [f"{i}{'*' if mode.is_global and not result.is_roots else ' '}" for i, mode in enumerate(modes, 1)]),
         ("value", [f"{mode.fun:.6g}" for mode in modes]),
         ("kind", [visible(mode.kind) for mode in modes]),
-        ("weight", [f"{mode.weight:.4f}" for mode in modes]),
+        ("weight", [share_text(mode.weight) for mode in modes]),
         ("hits", [str(mode.hits) for mode in modes]),
     ]
+    if result.is_roots:
+        columns[1:4] = _of_roots(modes)
+    if any((mode.multiplicity or 1) > 1 for mode in modes) and not result.is_roots:
+        columns.append(("images", [str(mode.multiplicity) for mode in modes]))
+    if any(mode.multipliers is not None for mode in modes):
+        columns.append(("held by", [active_text(mode.active_constraints) for mode in modes]))
     if any(mode.standard_error is not None for mode in modes):
         columns.insert(2, ("error", ["" if m.standard_error is None else f"{m.standard_error:.2g}" for m in modes]))
     for i, name in enumerate(map(visible, result.coordinate_names)):
         short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "~"
-        columns.append((short, [f"{mode.x[i]:.5g}" for mode in modes]))
+        columns.append((short, [_entry(mode, i) for mode in modes]))
     return columns
+
+
+def _of_roots(modes: tuple[Mode, ...]) -> list[Column]:
+    roots = [mode.root for mode in modes if mode.root is not None]
+    return [
+        ("|F|", [f"{root.residual_norm:.2g}" for root in roots]),
+        ("condition", [f"{root.condition:.3g}" for root in roots]),
+        ("certified", ["yes" if root.certified else "no" for root in roots]),
+    ]
+
+
+def _entry(mode: Mode, i: int) -> str:
+    """A coordinate of a mode, or the choice it stands for."""
+    return visible(str(mode.choices[i]))[:_LONGEST_NAME] if i in mode.choices else f"{mode.x[i]:.5g}"
 
 
 def _fitting(console: Console, columns: list[Column], D: int) -> tuple[Table, str]:
@@ -156,7 +187,7 @@ def _width(columns: list[Column]) -> int:
 def show_mode(console: Console, result: Result, number: int) -> None:
     """Everything about one mode."""
     mode = result.modes[number - 1]
-    what = "global " if mode.is_global else ""
+    what = "global " if mode.is_global and mode.root is None else ""
     lines = [
         f"mode {number} of {len(result.modes)}: {what}{mode.kind}, value {mode.fun:.10g}",
         f"weight {mode.weight:.6g} at temperature {result.temperature:.6g}, flatness {mode.flatness:.6g}, "
@@ -165,12 +196,36 @@ def show_mode(console: Console, result: Result, number: int) -> None:
         "eigenvalues of the Hessian: " + ", ".join(f"{entry:.6g}" for entry in mode.eigenvalues),
         "",
     ]
+    lines[-1:-1] = [*_of_constraints(mode), *_of_root(mode), *_of_fit(mode)]
     console.print(wrapped("\n".join(lines), width_of(console)), soft_wrap=True)
     names = [visible(name) for name in result.coordinate_names]
     longest = max(map(len, names))
     for i, (name, entry) in enumerate(zip(names, mode.x, strict=True)):
         held = "  (at a bound)" if i in mode.active else ""
-        console.print(f"  {name:{longest}}  {entry:.10g}{held}", soft_wrap=True)
+        error = "" if mode.fit is None else f" ± {mode.fit.standard_errors[i]:.3g}"
+        said = visible(str(mode.choices[i])) if i in mode.choices else f"{entry:.10g}{error}"
+        console.print(f"  {name:{longest}}  {said}{held}", soft_wrap=True)
+
+
+def _of_constraints(mode: Mode) -> list[str]:
+    if mode.multipliers is None:
+        return []
+    held = ", ".join(f"{i} (multiplier {mode.multipliers[i]:.6g})" for i in mode.active_constraints)
+    return [f"held by constraints: {held or 'none'}; violation {mode.violation:.2g}"]
+
+
+def _of_root(mode: Mode) -> list[str]:
+    if mode.root is None:
+        return []
+    proved = "certified" if mode.root.certified else f"not certified: {mode.root.reason}"
+    return [f"|F| {mode.root.residual_norm:.3g}, condition {mode.root.condition:.3g}, {proved}"]
+
+
+def _of_fit(mode: Mode) -> list[str]:
+    if mode.fit is None:
+        return []
+    said = f"chi2 {mode.fit.chi2:.6g}, {mode.fit.dof} degrees of freedom, reduced chi2 {mode.fit.reduced_chi2:.4g}"
+    return [said, *(f"the data determine {words}" for words in mode.fit.undetermined)]
 
 
 def is_unfinished(result: Result) -> bool:

@@ -109,7 +109,16 @@ def load(text: str, dimension: int | None = None) -> Target:
 
 
 def load_function(text: str) -> Callable[..., Any]:
-    """Import what MODULE:FUNCTION or FILE.py:FUNCTION names."""
+    """Import the function that MODULE:FUNCTION or FILE.py:FUNCTION names."""
+    function = load_object(text)
+    if not callable(function):
+        place, name = text.rsplit(":", 1)
+        raise Usage(f"{name!r} in {place} is of type {type(function).__name__}; a function was wanted.")
+    return function
+
+
+def load_object(text: str) -> Any:
+    """Import what MODULE:NAME or FILE.py:NAME names."""
     place, name = text.rsplit(":", 1)
     module = _import(place)
     if not hasattr(module, name):
@@ -117,10 +126,7 @@ def load_function(text: str) -> Callable[..., Any]:
         close = get_close_matches(name, public, 1)
         meant = f"did you mean {close[0]}?" if close else f"it has {', '.join(public[:10]) or 'no functions'}."
         raise Usage(f"{place} has no {name!r}; {meant}")
-    function = getattr(module, name)
-    if not callable(function):
-        raise Usage(f"{name!r} in {place} is of type {type(function).__name__}; a function was wanted.")
-    return function
+    return getattr(module, name)
 
 
 def _import(place: str) -> ModuleType:

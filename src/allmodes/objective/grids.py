@@ -41,6 +41,11 @@ class Grid:
         return not self.labels
 
     @property
+    def choices(self) -> tuple[Any, ...]:
+        """What the user listed: sizes or names; none of whole numbers."""
+        return self.labels or (() if self.sizes is None else tuple(self.sizes.tolist()))
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest level."""
         both = self.at(np.array([0.0, self.count - 1.0]))

@@ -40,22 +40,27 @@ class Plots:
         ax: Any = None,
         resolution: int | None = None,
         label: str = "value",
+        constraints: Any = None,
     ) -> Any:
         """Contours of a slice of the function, with local searches, ellipses and modes numbered by rank.
 
-        Global modes are filled, local ones open; squares sit at a bound, diamonds are flat, crosses unverified.
+        Global modes are filled, local ones open; squares sit at a bound, pentagons at a constraint, diamonds are
+        flat, triangles unverified. What constraints exclude is hatched, and equality constraints are lines. Whole
+        numbers and choices are dots.
         Ellipses are two standard deviations at the temperature of the weights, within the slice.
 
         Args:
-            fun: the function, as it was searched, or an Objective; without it a result of two coordinates shows
-                contours between the points that local searches went through, and any other none.
+            fun: the function, as it was searched, or an Objective; of fits and roots the residuals will do. Without it
+                a result of two coordinates shows contours between the points that local searches went through, and any
+                other none.
             coordinates: two of them, or one, by number or name; by default the first two that are not fixed.
             at: a point (D,) that the slice goes through, or the rank of a mode; by default the best mode.
             ax: axes to draw on.
             resolution: points along each side of the slice at which `fun` is called; 101, or 801 of one coordinate.
             label: what `fun` returns, if it is not the value that was searched but its logarithm, say.
+            constraints: as in `find_minima`, for results that were loaded; others know theirs.
         """
-        return landscape(self._result, fun, coordinates, at, ax, resolution, label)
+        return landscape(self._result, fun, coordinates, at, ax, resolution, label, constraints)
 
     def pairs(self, coordinates: Sequence[int | str] | None = None, ax: Any = None, fig: Any = None) -> Any:
         """Modes, and draws of the mixture, for every pair of coordinates.

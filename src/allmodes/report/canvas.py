@@ -25,6 +25,8 @@ _GAPS = (0.12, 0.08)  # between panels, across and down, as shares of the axes
 _LETTERS = 13.0  # of a title in an inch
 _TEXT_AT = (0.5, 0.5)
 _ROUNDING = 1e-9  # relative difference of values that means nothing
+_MOST_LEVELS = 101  # places of a coordinate of whole numbers
+_MOST_NAMED = 12  # named choices along an axis
 _BELOW = 4.8  # heights of its letters between a legend and the axes: ticks and label have room
 
 Floats = NDArray[np.float64]
@@ -124,8 +126,19 @@ def value_range(result: Result, most: int | None = None) -> tuple[float, float]:
     if not len(values):
         return 0.0, 0.0
     low, high = float(values.min()), float(values.max())
-    size = np.abs(values).max() + (abs(result.temperature) if np.isfinite(result.temperature) else 0.0)
-    return (low, high) if high - low > _ROUNDING * size else (low, low)
+    return (low, high) if high - low > _rounding(result, values) else (low, low)
+
+
+def _rounding(result: Result, values: Floats) -> float:
+    """Differences of values that mean nothing."""
+    size = np.abs(values).max(initial=0.0) + (abs(result.temperature) if np.isfinite(result.temperature) else 0.0)
+    return _ROUNDING * float(size)
+
+
+def heights(result: Result, most: int | None = None) -> Floats:
+    """Values of the best modes (J,), 0 where they are rounding: a bar would make something of it."""
+    values = np.array([mode.fun for mode in result.modes[:most]])
+    return np.where(np.abs(values) <= _rounding(result, values[np.isfinite(values)]), 0.0, values)
 
 
 def percent(share: float) -> str:
@@ -158,12 +171,44 @@ def is_log(result: Result, i: int) -> bool:
     return len(scale) > i and scale[i] == "log"
 
 
+def levels(result: Result, i: int) -> Floats | None:
+    """The places of a coordinate that is no real number, evenly thinned if they are many; None for a real one."""
+    listed = (result.settings.get("choices") or {}).get(str(i))
+    if listed is not None:
+        places = np.arange(len(listed)) if i in result.choices else np.array(listed)
+    elif i in (result.settings.get("integrality") or []) and result.bounds is not None:
+        places = np.arange(result.bounds[i, 0], result.bounds[i, 1] + 1.0)
+    else:
+        return None
+    return np.asarray(places[:: -(-len(places) // _MOST_LEVELS)], dtype=np.float64)
+
+
+def window(result: Result, i: int) -> tuple[float, float]:
+    """The same as `limits`, with room for the first and the last level of a coordinate that is no real number."""
+    low, high = limits(result, i)
+    places = levels(result, i)
+    if places is None or len(places) < 2:
+        return low, high
+    return low - 0.5 * (places[1] - places[0]), high + 0.5 * (places[-1] - places[-2])
+
+
 def show(ax: Any, result: Result, pair: Sequence[int]) -> None:
     """Axes for two coordinates: what to show of each, on its scale."""
     for axis, i in zip("xy", pair, strict=True):
-        if is_log(result, i):
-            ax.set(**{f"{axis}scale": "log"})
-        ax.set(**{f"{axis}lim": limits(result, i)})
+        show_one(ax, result, axis, i)
+
+
+def show_one(ax: Any, result: Result, axis: str, i: int) -> None:
+    """One axis for a coordinate: named choices by their names, whole numbers as such."""
+    if is_log(result, i):
+        ax.set(**{f"{axis}scale": "log"})
+    ax.set(**{f"{axis}lim": window(result, i)})
+    if i in result.choices:
+        names = [label(str(each)) for each in result.choices[i]]
+        shown = range(0, len(names), -(-len(names) // _MOST_NAMED))
+        ax.set(**{f"{axis}ticks": list(shown), f"{axis}ticklabels": [names[k] for k in shown]})
+    elif levels(result, i) is not None and not (result.settings.get("choices") or {}).get(str(i)):
+        getattr(ax, f"{axis}axis").get_major_locator().set_params(integer=True)
 
 
 def spaced(ends: tuple[float, float], n: int, log: bool) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
 from allmodes.objective import Objective
-from allmodes.report import canvas, marks, slices
+from allmodes.report import canvas, marks, region, slices
 from allmodes.result import Result
 
 SIZE = (5.2, 5.2)
@@ -23,6 +23,9 @@ _ROUND = (5.0, 2.0, 1.0)  # steps that ticks are rounded to, within a power of t
 _NEAR_ENDS = 0.25  # of the first and the last step between levels, that the first and the last tick may be inside
 _TITLE_PAD = 11.0  # points below the title: modes at the upper bound reach that far
 _PAD = 6.0  # points between ticks and their labels: modes at a bound reach beyond it
+_DOT = 0.8  # of the room between two dots
+_STRIP = 41  # dots along a real coordinate, beside one that is not
+_DOTS = (3.0, 18.0)  # points, the size of dots at least and at most
 _MOST_MEANS = 24  # of components whose paths are drawn: those of the first runs
 
 Floats = NDArray[np.float64]
@@ -36,11 +39,12 @@ def landscape(
     ax: Any = None,
     resolution: int | None = None,
     label: str = "value",
+    constraints: Any = None,
 ) -> Any:
     """See `allmodes.report.accessor.Plots.landscape`."""
-    pair = choose(result, coordinates)
+    pair, limiting = choose(result, coordinates), region.known(result, constraints)
     if len(pair) == 1:
-        return _line(result, fun, pair[0], at, ax, resolution or _LINE_RESOLUTION, label)
+        return _line(result, fun, pair[0], at, ax, resolution or _LINE_RESOLUTION, label, limiting)
     point = slices.through(result, at)
     is_own, ax = ax is None, canvas.axes_or_new(ax, SIZE)
     names = canvas.labels(result)
@@ -49,6 +53,8 @@ def landscape(
     ax.tick_params(pad=_PAD)
     said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None)
     entries = _foreground(result, pair, point, ax)
+    if limiting is not None:
+        entries += region.shade(limiting, pair, point, _sides(result, pair, ax, resolution or _RESOLUTION), ax)
     canvas.set_title(ax, _title(result, at, 2, said), _TITLE_PAD)
     canvas.legend_below(ax, entries)
     return ax
@@ -90,9 +96,9 @@ def draw_background(
 
     colours = "Greys_r" if result.maximise else "Greys"  # good is light
     if fun is not None:
-        ends, logs = (ax.get_xlim(), ax.get_ylim()), [canvas.is_log(result, i) for i in pair]
-        sides = [canvas.spaced(end, resolution, log) for end, log in zip(ends, logs, strict=True)]
-        seen = slices.cut(result, fun, pair, point, sides)
+        seen = slices.cut(result, fun, pair, point, _sides(result, pair, ax, resolution))
+        if any(canvas.levels(result, i) is not None for i in pair):
+            return _draw_dots(result, seen, ax, colours, bar)
         places, values, said = seen.sides, np.ma.masked_invalid(seen.values.T), ""
         draw_areas, draw_lines = ax.contourf, ax.contour
     else:
@@ -109,11 +115,42 @@ def draw_background(
     area = draw_areas(*places, values, levels=levels, norm=norm, cmap=colours, alpha=0.45, zorder=0)
     draw_lines(*places, values, levels=levels, colors="0.6", linewidths=0.4, linestyles="solid", zorder=1)
     if bar is not None:
-        ticks = round_ticks(levels)
-        shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, shrink=0.7, pad=0.02, label=bar)
-        shown.ax.minorticks_off()
-        shown.ax.set_yticks(ticks, [canvas.number(tick) for tick in ticks], fontsize=canvas.SMALL)
+        _draw_bar(ax, area, levels, bar)
     return said
+
+
+def _sides(result: Result, pair: list[int], ax: Any, resolution: int) -> list[Floats]:
+    """Places along each side of a slice: evenly spaced, or the levels of a coordinate that is no real number."""
+    sides, levels = [], [canvas.levels(result, i) for i in pair]
+    if any(places is not None for places in levels):
+        resolution = min(resolution, _STRIP)
+    for i, places, end in zip(pair, levels, (ax.get_xlim(), ax.get_ylim()), strict=True):
+        sides.append(canvas.spaced(end, resolution, canvas.is_log(result, i)) if places is None else places)
+    return sides
+
+
+def _draw_dots(result: Result, seen: slices.Slice, ax: Any, colours: str, bar: str | None) -> str:
+    """The function where it is defined: at whole numbers and choices, close together along a real coordinate."""
+    from matplotlib.colors import BoundaryNorm
+
+    levels = slices.levels(seen.values[np.isfinite(seen.values)], result.maximise)
+    if len(levels) < 2:
+        return "the slice is level"
+    room = canvas.size_in_points(ax) / [max(len(side), 1) for side in seen.sides]
+    size = float(np.clip(_DOT * room.min(), *_DOTS))
+    across, up = np.meshgrid(*seen.sides, indexing="ij")
+    style: dict[str, Any] = {"cmap": colours, "norm": BoundaryNorm(levels, 256), "s": size**2, "zorder": 0}
+    area = ax.scatter(across, up, c=seen.values, edgecolors="0.6", linewidths=0.3, alpha=0.6, **style)
+    if bar is not None:
+        _draw_bar(ax, area, levels, bar)
+    return ""
+
+
+def _draw_bar(ax: Any, area: Any, levels: Floats, text: str) -> None:
+    ticks = round_ticks(levels)
+    shown = ax.figure.colorbar(area, ax=ax, ticks=ticks, shrink=0.7, pad=0.02, label=text)
+    shown.ax.minorticks_off()
+    shown.ax.set_yticks(ticks, [canvas.number(tick) for tick in ticks], fontsize=canvas.SMALL)
 
 
 def round_ticks(levels: Floats) -> list[float]:
@@ -196,7 +233,7 @@ def _is_off(result: Result, pair: list[int], point: Floats) -> NDArray[np.bool_]
 def _title(result: Result, at: Any, shown: int, background: str) -> str:
     """The title: what was found, where the slice is, and what stands in for the function."""
     ordinary = "maximum" if result.maximise else "minimum"
-    found = counted(len(result.modes), ordinary, ordinary[:-2] + "a")
+    found = counted(len(result.modes), *(("root",) if result.is_roots else (ordinary, ordinary[:-2] + "a")))
     parts = [f"{found} in {counted(result.nfev, 'evaluation')}"]
     if len(canvas.free(result)) > shown:
         best = "the best mode" if result.modes else "the best point"
@@ -209,17 +246,22 @@ def _title(result: Result, at: Any, shown: int, background: str) -> str:
 
 
 def _line(
-    result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int, label: str
+    result: Result, fun: Callable[..., Any] | Objective | None, i: int, at: Any, ax: Any, resolution: int, label: str,
+    limiting: Any,
 ) -> Any:  # fmt: skip
     """The function along one coordinate, or the values that local searches saw there."""
     from matplotlib.lines import Line2D
 
     ax, point = canvas.axes_or_new(ax, _LINE_SIZE), slices.through(result, at)
-    low, high = canvas.limits(result, i)
-    entries = []
+    canvas.show_one(ax, result, "x", i)
+    entries, levels = [], canvas.levels(result, i)
+    places = canvas.spaced(ax.get_xlim(), resolution, canvas.is_log(result, i)) if levels is None else levels
     if fun is not None:
-        seen = slices.cut(result, fun, [i], point, [canvas.spaced((low, high), resolution, canvas.is_log(result, i))])
-        ax.plot(seen.sides[0], seen.values, color="0.4", linewidth=1.2, zorder=1)
+        seen = slices.cut(result, fun, [i], point, [places])
+        dots = {} if levels is None else {"linestyle": "none", "marker": "."}
+        ax.plot(seen.sides[0], seen.values, color="0.4", linewidth=1.2, zorder=1, **dots)
+    if limiting is not None:
+        entries += region.shade(limiting, [i], point, [places], ax)
     if fun is None or len(result.x) == 1:
         style: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4.0, "color": canvas.PATH}
         if len(result.paths.points):
@@ -232,9 +274,7 @@ def _line(
         colour = "white" if mode.is_global else canvas.LOCAL
         ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
                     zorder=6)  # fmt: skip
-    if canvas.is_log(result, i):
-        ax.set_xscale("log")
-    ax.set(xlim=(low, high), xlabel=canvas.labels(result)[i], ylabel=label)
+    ax.set(xlabel=canvas.labels(result)[i], ylabel=label)
     said = "" if fun is not None else "no curve: pass fun to draw it"
     canvas.set_title(ax, _title(result, at, 1, said), _TITLE_PAD)
     if off.any():

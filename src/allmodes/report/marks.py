@@ -13,7 +13,7 @@ from allmodes.report.canvas import GLOBAL, LOCAL, PATH
 from allmodes.result import Mode, Result
 
 _SHAPES = {"minimum": "o", "maximum": "o", "boundary": "s", "constrained": "p", "flat": "D", "unverified": "^"}
-_KINDS = {"o": "", "s": ", at a bound", "D": ", flat", "^": ", unverified"}
+_KINDS = {"o": "", "s": ", at a bound", "p": ", at a constraint", "D": ", flat", "^": ", unverified"}
 _NUMBERED = 30  # modes that bear their rank
 _CLOSE = 0.045  # of the picture: a number closer than this to a better one would hide it
 _SIZES = (13.0, 5.0)  # of a mode with a number, and without
@@ -150,6 +150,7 @@ def legend_of(modes: Sequence[Mode]) -> list[Any]:
     entries = {}
     for mode in modes:
         look = appearance(mode)
-        text = ("global mode" if mode.is_global else "local mode") + _KINDS[look["marker"]]
+        text = "root" if mode.root is not None else "global mode" if mode.is_global else "local mode"
+        text += _KINDS[look["marker"]]
         entries[text] = Line2D([], [], **look, markersize=7.0, label=text)
     return [entries[text] for text in sorted(entries)]

@@ -88,8 +88,9 @@ def _panel(result: Result, ax: Any, pair: list[int], drawn: Floats) -> None:
             zorder=1, rasterized=True)  # fmt: skip
     marks.draw_modes(result, pair, ax, np.zeros(len(result.modes), bool), _NUMBERED, size=10.0)
     ax.tick_params(labelsize=canvas.SMALL - 1.0)
-    for axis in (name for name in "xy" if getattr(ax, f"get_{name}scale")() == "linear"):
-        ax.locator_params(axis=axis, nbins=4, prune="both")  # labels of neighbours do not meet
+    for axis, i in zip("xy", pair, strict=True):
+        if getattr(ax, f"get_{axis}scale")() == "linear" and i not in result.choices:
+            ax.locator_params(axis=axis, nbins=4, prune="both")  # labels of neighbours do not meet
 
 
 def _explain(result: Result, ax: Any, m: int, has_draws: bool, is_choice: bool) -> None:

@@ -86,6 +86,7 @@ def _label(result: Result, ax: Any, sides: Floats, shown: Any) -> float:
             is_bound = result.bounds is not None and np.isfinite(result.bounds[i, end])
             text = f"{sides[i, end]:.3g}" if is_bound else f"({sides[i, end]:.2g})"
             text = text.replace("-", "\N{MINUS SIGN}")
+            text = canvas.label(str(result.choices[i][-end])) if i in result.choices else text
             ax.text(i, place, text, ha="center", va=align, fontsize=canvas.SMALL - 1.0, color="0.35")
     if not is_long:
         return 0.0

@@ -14,6 +14,10 @@ import numpy as np
 from allmodes.modes.coverage import Coverage
 from allmodes.result import Mode, Result
 
+_DERIVED = {
+    "fit": ("chi2", "reduced_chi2", "dof", "standard_errors", "correlations", "aic", "bic"),
+    "root": ("residual_norm", "radius"),
+}  # properties of the parts of a mode
 FORMAT = 1  # of the keys below; grows when one changes its meaning
 
 
@@ -25,7 +29,9 @@ def as_dict(result: Result) -> dict[str, Any]:
         success, status, message: how the search ended; status is the name of a `Status`.
         x, fun: of the best mode, or of the best point evaluated.
         modes: best first, each a dict with x, fun, kind, is_global, weight, flatness, gradient_norm, eigenvalues,
-            hessian, curvature_from, hits, found_at, standard_error and active.
+            hessian, curvature_from, hits, found_at, standard_error, active, choices (by coordinate), multiplicity,
+            violation, active_constraints and multipliers; fit (of find_fits and curve_fit) and root (of find_roots)
+            are dicts with what `Fit` and `Root` have, None elsewhere.
         nfev, njev, nhev, nit, nfail: counts.
         seconds: that the search took.
         coverage: missing_modes and missing_range (how many modes were not found, and between which numbers, with
@@ -85,7 +91,13 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
 
 
 def _mode(mode: Mode) -> dict[str, Any]:
-    return {name: plain(value) for name, value in _fields(mode).items()}
+    parts = {name: _part(getattr(mode, name), also) for name, also in _DERIVED.items()}
+    return {name: plain(parts.get(name, value)) for name, value in _fields(mode).items()}
+
+
+def _part(part: Any, derived: tuple[str, ...]) -> dict[str, Any] | None:
+    """What is known of a mode of a fit or of equations, with what follows from it."""
+    return None if part is None else _fields(part) | {name: getattr(part, name) for name in derived}
 
 
 def _failure(failure: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
+from allmodes.objective.grids import WithChoices
 from allmodes.result import Result
 
 _LEVELS = 15
@@ -56,8 +57,34 @@ def cut(
     if isinstance(fun, Objective):
         call, is_batched = fun.fun, fun.vectorized
     assert callable(call)
+    if result.is_fit or result.is_roots:
+        call = Cost(call, bool(is_batched), result.problem)
+    if result.choices:
+        call = WithChoices(call, result.choices)
     values = _batch(call, points) if is_batched else _single(call, points)
     return Slice(tuple(sides), np.where(np.isfinite(values), values, np.nan).reshape(shape))
+
+
+class Cost:
+    """What a fit was searched by, where a function returns residuals; the values of any other as they are.
+
+    Args:
+        fun: of a point, or of points if it is batched.
+        problem: the residuals as they were searched, with errors and a loss; None after loading.
+    """
+
+    def __init__(self, fun: Callable[..., Any], is_batched: bool, problem: Any) -> None:
+        self.fun, self.single, self.problem = fun, 1 if is_batched else 0, problem
+
+    def __call__(self, x: Floats) -> Any:
+        found = self.fun(x)
+        values = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
+        if values.ndim <= self.single:
+            return values
+        if self.problem is None:
+            return 0.5 * (values**2).sum(axis=-1)
+        cost = self.problem.loss.cost(self.problem.residuals(np.atleast_2d(x)))
+        return cost if self.single else cost[0]
 
 
 def _batch(fun: Callable[..., Any], points: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.nva.engine.run import wrapped
-from allmodes.result.mode import Mode
+from allmodes.result.mode import Mode, share_text
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ def _shortened(name: str) -> str:
 def _column(i: int, mode: Mode, bounds: NDArray[np.float64] | None) -> list[str]:
     assert mode.fit is not None
     fit = mode.fit
-    top = [f"{i}{'*' if mode.is_global else ' '}", f"{fit.chi2:.6g}", f"{fit.reduced_chi2:.4g}", f"{mode.weight:.4f}"]
+    top = [
+        f"{i}{'*' if mode.is_global else ' '}",
+        f"{fit.chi2:.6g}",
+        f"{fit.reduced_chi2:.4g}",
+        share_text(mode.weight),
+    ]
     cells = [*top, str(mode.hits), *map(with_error, mode.x.tolist(), fit.standard_errors.tolist())]
     for place in mode.active:
         side = (

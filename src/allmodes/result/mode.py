@@ -115,6 +115,15 @@ def best_of(modes: Sequence[Mode], x: Floats | None, fun: float | None, d: int) 
     return x, float(fun)
 
 
+def share_text(share: float) -> str:
+    """A weight in a column: four decimals, or its order of magnitude where these would all be 0.
+
+    >>> share_text(0.25), share_text(0.0), share_text(3.2e-9)
+    ('0.2500', '0', '3e-09')
+    """
+    return f"{share:.4f}" if share >= 5e-5 or np.isnan(share) else f"{share:.0e}" if share > 0.0 else "0"
+
+
 def point_text(x: Floats, choices: dict[int, Any] | None = None) -> str:
     """A point in a few characters, with its named choices in place of their numbers."""
     named = choices or {}

@@ -57,7 +57,8 @@ class Result:
         trace: some of the mixtures that annealing went through; None if nothing was annealed.
         symmetries: matrices M (D, D) under which the function was seen to be the same, f(M x) = f(x), modulo periods:
             parts that swap names, signs that do not matter.
-        problem: what `find_fits` was given, for plots of profiles; None elsewhere, and after loading.
+        problem: what `find_fits` or `find_roots` was given, for plots; None elsewhere, and after loading.
+        constraints: those of the search, for plots; None without any, and after loading.
     """
 
     x: Floats
@@ -87,9 +88,16 @@ class Result:
     trace: AnnealingTrace | None = None
     symmetries: tuple[Floats, ...] = ()
     problem: Any = field(default=None, metadata={"stored": False})
+    constraints: Any = field(default=None, metadata={"stored": False})
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"problem": None}  # a user's function need not travel
+        return self.__dict__ | {"problem": None, "constraints": None}  # a user's functions need not travel
+
+    @property
+    def choices(self) -> dict[int, tuple[Any, ...]]:
+        """The named choices of coordinates that have them, by coordinate; their places are the numbers in x."""
+        named = self.settings.get("choices") or {}
+        return {int(i): tuple(each) for i, each in named.items() if not all(type(one) is float for one in each)}
 
     @property
     def is_fit(self) -> bool:

@@ -9,8 +9,9 @@ import numpy as np
 
 from allmodes.modes.coverage import counted
 from allmodes.nva.engine.run import wrapped
+from allmodes.objective.constraints import FEASIBILITY
 from allmodes.result.fit_table import fit_table
-from allmodes.result.mode import Mode, point_text
+from allmodes.result.mode import Mode, point_text, share_text
 from allmodes.result.symmetries import in_words
 from allmodes.terminal import visible
 
@@ -26,6 +27,7 @@ _SHOWN_ACTIVE = 4  # constraints of a mode
 _SHOWN_TEXT = 300  # characters of an error message
 _LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _WIDTH = 79
+HELD = "held by: constraints that are active, by their numbers from 0"
 
 
 def text_of(result: Result) -> str:
@@ -62,7 +64,7 @@ def _table(result: Result) -> list[str]:
         ["", *(f"{i}{'*' if mode.is_global and not result.is_roots else ' '}" for i, mode in enumerate(shown, 1))],
         ["value", *(f"{mode.fun:.6g}" for mode in shown)],
         _padded(["kind", *(mode.kind for mode in shown)]),
-        ["weight", *(f"{mode.weight:.4f}" for mode in shown)],
+        ["weight", *(share_text(mode.weight) for mode in shown)],
         ["hits", *(str(mode.hits) for mode in shown)],
     ]
     if result.is_roots:
@@ -72,16 +74,18 @@ def _table(result: Result) -> list[str]:
         columns.insert(2, ["error", *errors])
     if any((mode.multiplicity or 1) > 1 for mode in shown) and not result.is_roots:
         columns.append(["images", *(str(mode.multiplicity) for mode in shown)])
-    if any(mode.multipliers is not None for mode in shown):
+    is_constrained = any(mode.multipliers is not None for mode in shown)
+    if any(mode.violation > FEASIBILITY for mode in shown):  # where the user allows more than usual
         columns.append(["violation", *(f"{mode.violation:.1g}" for mode in shown)])
-        columns.append(_padded(["active", *(_numbers(mode.active_constraints) for mode in shown)]))
+    if is_constrained:
+        columns.append(_padded(["held by", *(active_text(mode.active_constraints) for mode in shown)]))
     for i, name in enumerate(result.coordinate_names):
         columns.append([visible(name)[:_LONGEST_NAME], *(_entry(mode, i) for mode in shown)])
     more = len(result.modes) - _SHOWN
     if result.is_roots:
         return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), *_unproved(shown)]
-    legend = f"* global; weights at temperature {result.temperature:.3g}"
-    return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), legend]
+    legend = f"* global; weights at temperature {result.temperature:.3g}{'; ' + HELD if is_constrained else ''}"
+    return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), *wrapped(legend)]
 
 
 def _entry(mode: Mode, i: int) -> str:
@@ -89,7 +93,7 @@ def _entry(mode: Mode, i: int) -> str:
     return visible(str(mode.choices[i]))[:_LONGEST_NAME] if i in mode.choices else f"{mode.x[i]:.5g}"
 
 
-def _numbers(constraints: tuple[int, ...]) -> str:
+def active_text(constraints: tuple[int, ...]) -> str:
     """Active constraints in a few characters."""
     dots = ",..." if len(constraints) > _SHOWN_ACTIVE else ""
     return ",".join(map(str, constraints[:_SHOWN_ACTIVE])) + dots if constraints else "-"

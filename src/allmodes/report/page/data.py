@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
-from allmodes.report import canvas, slices
+from allmodes.report import canvas, region, slices
 from allmodes.report.marks import broken
 from allmodes.result import Result
 
@@ -23,6 +23,7 @@ _GRID = 41  # points along each side of a slice ...
 _FINE_GRID = 81  # ... and of the only one, in two dimensions
 _SECONDS = 20.0  # for all values on planes together: somebody is waiting for the page
 _CURVE = 401  # points of a function of one coordinate
+_EQUALITIES = 4  # equality constraints that are drawn
 _DIGITS = 8  # more than a plot can show
 _GRID_DIGITS = 5
 _SHADE_DIGITS = 3
@@ -33,8 +34,9 @@ Floats = NDArray[np.float64]
 def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dict[str, Any]:
     """Everything that the plots draw."""
     modes = result.modes[:MOST_MODES]
-    window = np.array([canvas.limits(result, i) for i in range(len(result.x))])
+    window = np.array([canvas.window(result, i) for i in range(len(result.x))])
     found, is_whole = ({}, True) if fun is None else _slices(fun, result, window)
+    levels = [canvas.levels(result, i) for i in range(len(result.x))]
     return {
         "names": list(result.coordinate_names),
         "noun": "maximum" if result.maximise else "minimum",
@@ -43,6 +45,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "best": _plain([*result.x, result.fun]),  # a point that was evaluated, not always a mode
         "x": _plain([mode.x for mode in modes]),
         "value": _plain([mode.fun for mode in modes]),
+        "height": _plain(canvas.heights(result, MOST_MODES)),
         "error": _plain([math.nan if mode.standard_error is None else mode.standard_error for mode in modes]),
         "weight": _plain([mode.weight for mode in modes]),
         "flatness": _plain([mode.flatness for mode in modes]),
@@ -53,6 +56,9 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "history": {name: _plain(getattr(result.history, name)) for name in ("nfev", "best", "modes")},
         "trace": _trace(result),
         "slices": found,
+        "regions": _regions(result, window),
+        "isLevels": [places is not None for places in levels],
+        "choices": {str(i): [str(each) for each in named] for i, named in result.choices.items()},
         "isWhole": is_whole,
     }
 
@@ -130,12 +136,41 @@ def _cut(
     result: Result, fun: Callable[..., Any] | Objective, chosen: tuple[int, ...], window: Floats, size: int
 ) -> slices.Slice | None:
     """The function on a grid; nothing if it fails everywhere, because a plot is no reason to lose the page."""
-    sides = [np.linspace(window[i, 0], window[i, 1], size) for i in chosen]
+    sides = _sides(result, chosen, window, size)
     try:
         with np.errstate(all="ignore"):
             return slices.cut(result, fun, chosen, slices.through(result, None), sides)
     except Exception:  # the user's function: whatever it raises
         return None
+
+
+def _sides(result: Result, chosen: tuple[int, ...], window: Floats, size: int) -> list[Floats]:
+    """Places along each side of a slice; of whole numbers and choices there are no others."""
+    levels = [canvas.levels(result, i) for i in chosen]
+    return [
+        np.linspace(window[i, 0], window[i, 1], size) if places is None else places
+        for i, places in zip(chosen, levels, strict=True)
+    ]
+
+
+def _regions(result: Result, window: Floats) -> dict[str, Any]:
+    """Where the constraints hold, on the same planes: by how much, and what equalities are off by."""
+    d, limiting = len(result.x), region.known(result)
+    if limiting is None or d == 1:
+        return {}
+    found: dict[str, Any] = {}
+    size, end = _FINE_GRID if d == 2 else _GRID, time.monotonic() + _SECONDS
+    for chosen in islice(combinations(range(d), 2), _PAIRS):
+        if time.monotonic() > end:
+            break
+        sides = _sides(result, chosen, window, size)
+        seen = region.as_data(limiting, chosen, slices.through(result, None), sides)
+        equal = [_plain(each.T, _SHADE_DIGITS) for each in seen.equalities[:_EQUALITIES]]
+        margin = None if seen.inequality is None else _plain(seen.inequality.T, _SHADE_DIGITS)
+        found[",".join(map(str, chosen))] = dict(zip("xy", map(_plain, sides), strict=True)) | {
+            "margin": margin, "equal": equal,
+        }  # fmt: skip
+    return found
 
 
 def _as_data(seen: slices.Slice, maximise: bool) -> dict[str, Any]:

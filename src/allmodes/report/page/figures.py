@@ -35,10 +35,11 @@ def of(result: Result, data: dict[str, Any]) -> list[Figure]:
             Figure("pairs", "Pairs of coordinates", f"{found}, by every pair of coordinates.",
                    f"{which}A click on a point shows its pair in the slice.")
         )  # fmt: skip
-    figures.append(
-        Figure("modes", "Values, weights and flatness", f"Values, weights and flatness of {found}, by rank.",
-               "By rank, best first. Flat modes, whose flatness is infinite, have no bar there.")
-    )  # fmt: skip
+    if not result.is_roots:  # their values are rounding, and they all weigh the same
+        figures.append(
+            Figure("modes", "Values, weights and flatness", f"Values, weights and flatness of {found}, by rank.",
+                   "By rank, best first. Flat modes, whose flatness is infinite, have no bar there.")
+        )  # fmt: skip
     if len(result.x) > 1:
         figures.append(
             Figure("parallel", "Parallel coordinates", f"{found}, a line each over all coordinates.",
@@ -66,6 +67,10 @@ def _slice(result: Result, data: dict[str, Any]) -> Figure:
     if data["slices"]:
         through = "" if len(result.x) == 2 else " on the plane through the best point"
         parts.append(f"The greyer, the worse the function{through}.")
+    if data["slices"] and any(data["isLevels"]):
+        parts.append("Whole numbers and choices are dots.")
+    if data["regions"]:
+        parts.append("Orange is not feasible; equality constraints are orange lines.")
     if not data["isWhole"]:
         parts.append("The function takes so long that it is drawn for some pairs of coordinates, or none.")
     if len(result.x) > 2:

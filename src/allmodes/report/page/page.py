@@ -16,6 +16,7 @@ from typing import Any
 from allmodes.modes.coverage import counted
 from allmodes.objective import Objective
 from allmodes.report.page import data, figures, text
+from allmodes.report.page.table import number, table
 from allmodes.result import Result
 from allmodes.result.fit_table import fit_table
 
@@ -50,8 +51,7 @@ def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, t
     """The page as text; arguments as for `write_report`."""
     plotly, script = _plotly(), "\n".join(map(_read, _SCRIPTS))
     drawn = data.of(result, fun)
-    noun = "maximum" if result.maximise else "minimum"
-    found = counted(len(result.modes), noun, noun.replace("um", "a"))
+    found = counted(len(result.modes), *text.noun(result))
     page = (
         _environment()
         .get_template("page.html")
@@ -65,8 +65,9 @@ def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, t
             figures=figures.of(result, drawn),
             result=result,
             text=text.of(result),
-            table=text.table(result),
-            number=text.number,
+            table=table(result),
+            number=number,
+            is_roots=text.is_of_roots(result),
             explanations="\n".join(fit_table(result)) if result.is_fit else "",
         )
     )

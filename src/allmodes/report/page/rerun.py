@@ -13,14 +13,20 @@ from allmodes.search.methods import METHODS
 
 _OF_A_PACKAGE = ("jax", "torch", "autograd", "2-point")  # derivatives that are asked for by a word
 _AS_THEY_ARE = ("target", "n_modes", "maxfev", "maxiter", "maxtime", "effort", "xtol", "noise", "polish", "vectorized")
+_TASKS = {
+    "fit": ("find_fits", "residuals,  # the function"),
+    "roots": ("find_roots", "F,  # the function"),
+}  # calls that are not of find_minima and find_maxima
+_OF_FITS = {"loss": "linear", "f_scale": 1.0}  # and their defaults
 _WIDTH = 88  # of a line, on a page that prints on A4
 
 
 def snippet(result: Result) -> str:
-    """A call of find_minima or find_maxima with all that differs from the defaults."""
+    """A call of the function that made it, with all that differs from the defaults."""
     name = "find_maxima" if result.maximise else "find_minima"
+    name, what = _TASKS.get(result.settings.get("task", ""), (name, "fun,  # the function"))
     arguments = "".join(f"    {line},\n" for line in _arguments(result))
-    return f"import allmodes\n\nresult = allmodes.{name}(\n    fun,  # the function\n{arguments})\nprint(result)\n"
+    return f"import allmodes\n\nresult = allmodes.{name}(\n    {what}\n{arguments})\nprint(result)\n"
 
 
 def remarks(result: Result) -> list[str]:
@@ -35,6 +41,10 @@ def remarks(result: Result) -> list[str]:
         said.append(f"x0 was {settings['x0']}, too many to be written here: pass them again.")
     if settings.get("warm_start"):
         said.append(f"Values at {settings['warm_start']} points were known (warm_start): pass them again.")
+    if settings.get("constraints"):
+        said.append("It was searched under constraints, which are functions: pass the same ones.")
+    if settings.get("task") == "fit":
+        said.append("Errors of the data (sigma) are not kept here: pass the same ones.")
     if settings.get("workers", 1) != 1:
         said.append(f"workers was {settings['workers']}; it changes the time, not the result.")
     return said
@@ -48,7 +58,7 @@ def _arguments(result: Result) -> list[str]:
     """name=value, one for each line."""
     settings, lines = result.settings, []
     if result.bounds is not None:
-        lines.append(_bounds([_side(*pair) for pair in result.bounds.tolist()]))
+        lines.append(_bounds(_sides(result)))
     if isinstance(settings.get("x0"), list):
         lines.append(f"x0={settings['x0']!r}")
     lines += [f"{name}={_derivative(settings[name])}" for name in ("jac", "hess") if settings.get(name) is not None]
@@ -67,6 +77,13 @@ def _arguments(result: Result) -> list[str]:
         for name in ("scale", "spread", "within", "min_distance")
         if settings.get(name) is not None
     ]
+    if settings.get("integrality"):
+        lines.append(f"integrality={[int(i in settings['integrality']) for i in range(len(result.x))]!r}")
+    if settings.get("symmetry") is not None:
+        lines.append(f"symmetry={_symmetry(settings['symmetry'])}")
+    if settings.get("constraints"):
+        lines.append("constraints=constraints")
+    lines += [f"{name}={settings[name]!r}" for name, usual in _OF_FITS.items() if settings.get(name, usual) != usual]
     if settings.get("on_error", "raise") != "raise":
         lines.append(f"on_error={settings['on_error']!r}")
     if settings.get("options"):
@@ -74,6 +91,18 @@ def _arguments(result: Result) -> list[str]:
     if result.names and result.names != tuple(f"x{i}" for i in range(len(result.x))):
         lines.append(_in_lines("names", [ascii(name) for name in result.names]))
     return [*lines, f"rng={settings.get('seed')!r}"]
+
+
+def _sides(result: Result) -> list[str]:
+    """Bounds of the coordinates; of choices their list."""
+    choices = result.settings.get("choices") or {}
+    pairs = [] if result.bounds is None else result.bounds.tolist()
+    return [repr(list(choices[str(i)])) if str(i) in choices else _side(*pair) for i, pair in enumerate(pairs)]
+
+
+def _symmetry(said: Any) -> str:
+    """A function by its name, anything else as it is."""
+    return said if isinstance(said, str) and said.isidentifier() else repr(said)
 
 
 def _bounds(sides: list[str]) -> str:

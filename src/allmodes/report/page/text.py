@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -10,41 +9,13 @@ import numpy as np
 
 from allmodes.modes.coverage import counted, percent
 from allmodes.report.page import rerun
-from allmodes.report.page.data import MOST_MODES
-from allmodes.result import Mode, Result
+from allmodes.report.page.table import number
+from allmodes.result import Result
 from allmodes.status import Status
 
-MOST_COORDINATES = 40  # columns of the table; a wider one cannot be read
-_WIDE = 13  # columns: more do not fit a printed page, so that modes are printed as paragraphs
 _LEAVES_OPEN = 0.05  # a bound on the share of local searches that end in something new: above it more are advised
 _LIKELY = 0.5  # new modes from as many evaluations again, likewise
-_LONGEST_NAME = 40  # characters of a heading
 _MOST_TEXT = 2000  # characters of an error text
-
-
-class Column(NamedTuple):
-    """Of the table: its heading, what it means, and its style: "text", "coordinate" or none."""
-
-    heading: str
-    meaning: str
-    style: str = ""
-
-
-class Cell(NamedTuple):
-    """What is shown, what it is sorted by, and the whole number if less is shown."""
-
-    shown: str
-    key: str
-    whole: str = ""
-
-
-class Table(NamedTuple):
-    """Modes, one row each; the remark says what is left out."""
-
-    columns: list[Column]
-    rows: list[list[Cell]]
-    is_wide: bool
-    remark: str
 
 
 class Failure(NamedTuple):
@@ -92,93 +63,52 @@ def of(result: Result) -> Text:
     )
 
 
-def number(value: float, digits: int = 6) -> str:
-    """As a table shows it, with a real minus sign.
-
-    >>> number(-0.25), number(float("inf")), number(1234567.0)
-    ('\u22120.25', '\u221e', '1.23457e+06')
-    """
-    if math.isnan(value):
-        return "unknown"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}g}".replace("-", "−")
-
-
 def point(x: Any, most: int = 12) -> str:
     """Coordinates between brackets, with dots after so many."""
     shown = ", ".join(number(float(entry)) for entry in x[:most])
     return f"[{shown}{', …' if len(x) > most else ''}]"
 
 
-def table(result: Result) -> Table:
-    """The modes, best first."""
-    modes, names = result.modes[:MOST_MODES], result.coordinate_names[:MOST_COORDINATES]
-    has_errors = any(mode.standard_error is not None for mode in modes)
-    has_gradients = any(math.isfinite(mode.gradient_norm) for mode in modes)  # without derivatives it is not measured
-    columns = [Column("rank", "Best first"), Column("value", "Value of the function")]
-    columns += [Column("error", "Standard error of the value")] if has_errors else []
-    columns += [
-        Column("kind", "Minimum or maximum inside, at a bound, flat, or not verified", "text"),
-        Column("weight", f"Share at temperature {number(result.temperature, 3)}"),
-        Column("flatness", "The larger, the wider"),
-        *([Column("gradient", "Length of the gradient")] if has_gradients else []),
-        Column("hits", "Local searches that ended here"),
-        Column("found at", "Evaluations made by then"),
-        *(Column(_cut(name), f"Coordinate {name}", "coordinate") for name in names),
-    ]
-    rows = [_row(rank, mode, has_errors, has_gradients)[: len(columns)] for rank, mode in enumerate(modes, 1)]
-    return Table(columns, rows, len(columns) > _WIDE, _left_out(result))
+def is_of_roots(result: Result) -> bool:
+    """Whether roots were searched, found or not."""
+    return result.is_roots or result.settings.get("task") == "roots"
 
 
-def _row(rank: int, mode: Mode, has_errors: bool, has_gradients: bool) -> list[Cell]:
-    kind = f"{mode.kind}{', global' if mode.is_global else ''}"
-    error = math.nan if mode.standard_error is None else mode.standard_error
-    return [
-        Cell(str(rank), str(rank)),
-        _numeric(mode.fun),
-        *([_numeric(error, 2)] if has_errors else []),
-        Cell(kind, kind),
-        _numeric(mode.weight, 4),
-        _numeric(mode.flatness, 4),
-        *([_numeric(mode.gradient_norm, 2)] if has_gradients else []),
-        Cell(str(mode.hits), str(mode.hits)),
-        Cell(str(mode.found_at), str(mode.found_at)),
-        *(_numeric(float(entry)) for entry in mode.x),
-    ]
-
-
-def _cut(name: str) -> str:
-    """A name as long as a heading may be; the whole of it is shown when one points at it."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _numeric(value: float, digits: int = 6) -> Cell:
-    value = float(value)
-    return Cell(number(value, digits), repr(value), repr(value))
-
-
-def _left_out(result: Result) -> str:
-    said = []
-    if len(result.modes) > MOST_MODES:
-        said.append(f"The best {MOST_MODES} of {len(result.modes)} modes are shown.")
-    if len(result.x) > MOST_COORDINATES:
-        said.append(f"The first {MOST_COORDINATES} of {len(result.x)} coordinates are shown.")
-    return " ".join([*said, "result.modes holds all."]) if said else ""
+def noun(result: Result) -> tuple[str, str]:
+    """What was found, one and several."""
+    if is_of_roots(result):
+        return "root", "roots"
+    if result.is_fit or result.settings.get("task") == "fit":
+        return "explanation", "explanations"
+    return ("maximum", "maxima") if result.maximise else ("minimum", "minima")
 
 
 def _facts(result: Result) -> list[tuple[str, str]]:
     best = sum(mode.is_global for mode in result.modes)
     derivatives = [counted(result.njev, "gradient"), counted(result.nhev, "Hessian")]
     counts = [counted(result.nfev, "evaluation"), *(text for text in derivatives if not text.startswith("0 "))]
+    if is_of_roots(result):
+        proved = sum(mode.root is not None and mode.root.certified for mode in result.modes)
+        found = [("Roots", f"{len(result.modes)} ({proved} certified)" if result.modes else "none")]
+    else:
+        found = [
+            ("Modes", f"{len(result.modes)} ({best} global)" if result.modes else "none"),
+            ("Best value", number(result.fun)),
+            ("Best point", point(result.x, 4) if not result.choices else _named_point(result)),
+        ]
     return [
-        ("Modes", f"{len(result.modes)} ({best} global)" if result.modes else "none"),
-        ("Best value", number(result.fun)),
-        ("Best point", point(result.x, 4)),
+        *found,
         ("Cost", ", ".join(counts)),
         ("Time", _duration(result.seconds)),
         ("Method", result.method),
     ]
+
+
+def _named_point(result: Result) -> str:
+    """The best point, with its named choices."""
+    shown = [str(result.choices[i][int(entry)]) if i in result.choices else number(float(entry))
+             for i, entry in enumerate(result.x[:4])]  # fmt: skip
+    return f"[{', '.join(shown)}{', …' if len(result.x) > 4 else ''}]"
 
 
 def _duration(seconds: float) -> str:
@@ -190,7 +120,7 @@ def _duration(seconds: float) -> str:
 
 def _completeness(result: Result) -> str:
     if not result.modes:
-        return "No mode was found, so nothing can be said."
+        return f"No {'root' if is_of_roots(result) else 'mode'} was found, so nothing can be said."
     said = str(result.coverage)
     return f"{said[0].upper()}{said[1:]}."
 

@@ -31,15 +31,47 @@ function shades(i, j) {
   const [x, y] = isTurned ? [found.y, found.x] : [found.x, found.y];
   const [across, up] = [brief(data.names[i]), brief(data.names[j])];
   const text = turned(found.value).map((row, m) =>
-    row.map((value, n) => `value ${told(value)}<br>${across} = ${told(x[n])}<br>${up} = ${told(y[m])}`));
+    row.map((value, n) => `value ${told(value)}<br>${across} = ${level(i, x[n])}<br>${up} = ${level(j, y[m])}`));
+  const shade = turned(found.shade).map((row) => row.map(finite));
+  if (data.isLevels[i] || data.isLevels[j]) { // dots: there is nothing between
+    return [{
+      type: "scatter", mode: "markers", hoverinfo: "text", text: text.flat(),
+      x: shade.flatMap(() => x), y: shade.flatMap((row, m) => row.map(() => y[m])),
+      marker: {
+        size: Math.max(4, Math.min(14, 300 / Math.max(x.length, y.length))), color: shade.flat(), cmin: 0, cmax: 1,
+        colorscale: [[0, "rgba(127,127,127,0.05)"], [1, "rgba(127,127,127,0.75)"]],
+        line: { width: 0.5, color: "rgba(127,127,127,0.6)" },
+      },
+    }];
+  }
   return [{
     type: "contour", x, y, text, hoverinfo: "text", zmin: 0, zmax: 1, showscale: false,
-    z: turned(found.shade).map((row) => row.map(finite)),
+    z: shade,
     line: { width: 0.6, color: "rgba(127,127,127,0.6)" },
     // Areas lie on each other, so that one faint grey gets denser from level to level, on white and on black.
     colorscale: [[0, "rgba(127,127,127,0.03)"], [1, "rgba(127,127,127,0.03)"]],
     contours: { coloring: "fill", start: 0.06, end: 0.96, size: 0.06 },
   }];
+}
+
+/** What constraints exclude from a plane, and equality constraints as lines. */
+function region(i, j) {
+  const isTurned = i > j;
+  const found = data.regions[isTurned ? `${j},${i}` : `${i},${j}`];
+  if (!found) return [];
+  const turned = (grid) => (isTurned ? grid[0].map((_, n) => grid.map((row) => row[n])) : grid);
+  const [x, y] = isTurned ? [found.y, found.x] : [found.x, found.y];
+  const drawn = (grid, settings) => ({
+    type: "contour", x, y, z: turned(grid), hoverinfo: "skip", showscale: false,
+    line: { width: 1.2, color: ORANGE }, ...settings,
+  });
+  const excluded = found.margin && { // plotly fills what the operation excludes
+    fillcolor: "rgba(213,94,0,0.18)", contours: { type: "constraint", operation: ">", value: 0 },
+  };
+  return [
+    ...(excluded ? [drawn(found.margin, excluded)] : []),
+    ...found.equal.map((grid) => drawn(grid, { contours: { coloring: "none", start: 0, end: 0, size: 1 } })),
+  ];
 }
 
 /** Paths of local searches in a plane, as one line with gaps. */
@@ -76,7 +108,7 @@ plots.slice = (i, j) => {
   const curve = dimension === 1 && data.slices["0"];
   const below = isValue
     ? curve ? [line(curve.x, curve.value.map(finite), GREY, 1.4)] : []
-    : [...shades(i, j), ...paths(i, j),
+    : [...shades(i, j), ...region(i, j), ...paths(i, j),
       ...[[locals, ORANGE], [globals, BLUE]].map(([chosen, colour]) => {
         const { x: ex, y: ey } = ellipses(chosen, i, j);
         return line(ex, ey, colour, 1.2);
@@ -86,9 +118,9 @@ plots.slice = (i, j) => {
       [true, false].map((isPale) => // those beside the plane below the others
         points(some.filter((k) => isBeside(k, i, j) === isPale), x, y, isGlobal, size, isPale ? PALE : 1)))],
     layout({
-      xaxis: axis(brief(data.names[i], 40), { range: data.window[i], showgrid: false }),
+      xaxis: axis(brief(data.names[i], 40), { range: data.window[i], showgrid: false, ...ticks(i) }),
       yaxis: axis(isValue ? "value" : brief(data.names[j], 40),
-        isValue ? {} : { range: data.window[j], showgrid: false }),
+        isValue ? {} : { range: data.window[j], showgrid: false, ...ticks(j) }),
     }),
   ];
 };
@@ -159,9 +191,10 @@ plots.modes = () => {
   const top = data.weight.map(finite).filter((w) => w !== null);
   const across = axis("rank", { range: [0.4, Math.max(count, 2) + 0.6], ...whole(count) });
   return stacked(across, [
-    ["value", bars(data.value, data.error), {}],
+    ["value", bars(data.height, data.error), {}],
     ["weight", bars(data.weight), { range: [0, 1.08 * Math.max(...top, 1e-9)] }],
-    ["flatness", bars(data.flatness), { rangemode: "tozero" }],
+    ...(data.flatness.some((value) => finite(value) !== null)
+      ? [["flatness", bars(data.flatness), { rangemode: "tozero" }]] : []),
   ]);
 };
 

@@ -32,12 +32,24 @@ const words = { nan: "unknown", inf: "∞", "-inf": "−∞" };
 const told = (value) =>
   typeof value === "number" ? String(Number(value.toPrecision(6))).replace(/-/g, "−") : words[value] || safe(value);
 
+/** A coordinate in words: the name of a choice, or the number. */
+const level = (i, value) => {
+  const named = data.choices[i];
+  return named && named[value] !== undefined ? safe(named[value]) : told(value);
+};
+
+/** Named choices along an axis. */
+const ticks = (i) => {
+  const named = data.choices[i];
+  return named ? { tickvals: [...named.keys()], ticktext: named.map((name) => brief(name)) } : {};
+};
+
 const order = [...Array(count).keys()];
 const column = (i) => data.x.map((point) => finite(point[i]));
 
 /** What hovers over mode k. */
 const modeText = order.map((k) => {
-  const shown = data.names.slice(0, MOST_TOLD).map((name, i) => `${brief(name)} = ${told(data.x[k][i])}`);
+  const shown = data.names.slice(0, MOST_TOLD).map((name, i) => `${brief(name)} = ${level(i, data.x[k][i])}`);
   const more = dimension > MOST_TOLD ? [`and ${dimension - MOST_TOLD} more`] : [];
   const error = typeof data.error[k] === "number" ? ` ± ${told(data.error[k])}` : "";
   const kind = safe(data.kind[k]) + (data.isGlobal[k] ? ", global" : "");
