@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,35 @@ class Grid:
         if self.labels:
             return f"the number of a choice, 0 to {self.count - 1} ({', '.join(map(repr, self.labels))})"
         return "a whole number" if self.sizes is None else f"one of {self.sizes.tolist()}"
+
+
+class Steps(NamedTuple):
+    """The grids of several coordinates: those of whole numbers and choices all at once.
+
+    Args:
+        places: of whole numbers and choices.
+        first, last: their first levels, and the numbers of their last.
+        others: places of catalogues, with their grids.
+    """
+
+    places: NDArray[np.intp]
+    first: Floats
+    last: Floats
+    others: list[tuple[int, Grid]]
+
+    @staticmethod
+    def of(levels: list[tuple[int, Grid]]) -> Steps:
+        """Of grids with their places."""
+        even = [(place, grid) for place, grid in levels if grid.sizes is None]
+        places = np.array([place for place, _ in even], dtype=np.intp)
+        first, last = np.array([grid.first for _, grid in even]), np.array([grid.count - 1.0 for _, grid in even])
+        return Steps(places, first, last, [each for each in levels if each[1].sizes is not None])
+
+    def put(self, units: Floats, x: Floats) -> None:
+        """Write the levels closest to shares of the way (N, d) into points (N, d)."""
+        x[..., self.places] = self.first + np.clip(np.rint(units[..., self.places] * self.last), 0.0, self.last)
+        for place, grid in self.others:
+            x[..., place] = grid.from_units(units[..., place])
 
 
 def without_choices(bounds: Any) -> tuple[Any, dict[int, Grid]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.archive import Frozen
 from allmodes.search.context import Context
 from allmodes.search.searchers.discrete.inner import Inner
 from allmodes.search.searchers.discrete.nodes import Nodes
@@ -49,6 +50,14 @@ class MixedWalk:
     def row(self) -> int:
         """Where it stands, of the nodes."""
         return self.path[-1]
+
+    def recorded(self, record: Frozen, space: Space) -> Frozen:
+        """What is known of the mode that it ended in."""
+        gradient, active, hessian = record.gradient.copy(), record.active.copy(), record.hessian.copy()
+        gradient[space.reals], active[space.reals] = self.inner.gradient, self.inner.held
+        hessian[np.ix_(space.reals, space.reals)] = self.hessian
+        kind = "boundary" if active.any() else record.kind
+        return replace(record, gradient=gradient, active=active, hessian=hessian, kind=kind)
 
     def ask(self, context: Context, space: Space) -> tuple[Levels, Array]:
         """Levels (n, m) and reals (n, r) of the points whose values it wants to know."""

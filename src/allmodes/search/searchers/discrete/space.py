@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,26 +65,43 @@ class Space:
         levels = np.rint(points[:, self.places] * (self.counts - 1)).astype(np.int64)
         return levels, points[:, self.reals]
 
+    def numbers(self, levels: Levels) -> Levels:
+        """The numbers (n,) of combinations (n, m), the last coordinate running first."""
+        return np.ravel_multi_index(tuple(levels.T), tuple(self.counts.tolist()))
+
     def numbered(self, numbers: Levels) -> Levels:
-        """Combinations of levels (n, m) by their numbers (n,), the last coordinate running first."""
+        """The combinations (n, m) with these numbers (n,)."""
         return np.stack(np.unravel_index(numbers, tuple(self.counts.tolist())), axis=1).astype(np.int64)
+
+    @cached_property
+    def _changes(self) -> tuple[NDArray[np.intp], Levels]:
+        """Every change of one entry, at the bounds too: which entry, and by how many levels."""
+        steps = [
+            (-1, 1) if is_ordered else range(1, count)
+            for count, is_ordered in zip(self.counts.tolist(), self.is_ordered.tolist(), strict=True)
+        ]
+        places = np.repeat(np.arange(len(steps)), [len(each) for each in steps])
+        return places, np.concatenate([np.array(each, dtype=np.int64) for each in steps])
 
     def neighbours(self, levels: Levels) -> Levels:
         """All combinations (n, m) that one small change makes of one (m,)."""
-        changed = []
-        for i, (count, is_ordered) in enumerate(zip(self.counts.tolist(), self.is_ordered.tolist(), strict=True)):
-            here = int(levels[i])
-            others = (here - 1, here + 1) if is_ordered else range(count)
-            changed += [(i, other) for other in others if 0 <= other < count and other != here]
-        found = np.repeat(levels[None], len(changed), axis=0)
-        rows, columns = np.arange(len(changed)), np.array([i for i, _ in changed], dtype=np.intp)
-        found[rows, columns] = [other for _, other in changed]
+        places, steps = self._changes
+        there = levels[places] + steps
+        there = np.where(self.is_ordered[places], there, there % self.counts[places])
+        is_inside = (there >= 0) & (there < self.counts[places])
+        found = np.repeat(levels[None], int(is_inside.sum()), axis=0)
+        found[np.arange(len(found)), places[is_inside]] = there[is_inside]
         return np.concatenate([found, self._swapped(levels)]) if self.swaps else found
 
+    @cached_property
+    def exchanged(self) -> list[tuple[int, int]]:
+        """Pairs of entries whose exchange is a small change: those with as many levels, where that is asked for."""
+        pairs = zip(*(each.tolist() for each in np.triu_indices(len(self.counts), 1)), strict=True)
+        return [(i, j) for i, j in pairs if self.counts[i] == self.counts[j]] if self.swaps else []
+
     def _swapped(self, levels: Levels) -> Levels:
-        first, second = np.triu_indices(len(levels), 1)
-        differs = (levels[first] != levels[second]) & (self.counts[first] == self.counts[second])
-        first, second = first[differs], second[differs]
+        pairs = np.array(self.exchanged, dtype=np.intp).reshape(-1, 2)
+        first, second = pairs[levels[pairs[:, 0]] != levels[pairs[:, 1]]].T
         found = np.repeat(levels[None], len(first), axis=0)
         rows = np.arange(len(first))
         found[rows, first], found[rows, second] = levels[second], levels[first]
@@ -114,3 +132,15 @@ class Space:
             else:
                 found[i] = (found[i] + rng.integers(1, count)) % count
         return found
+
+
+def changes_in_words(box: Box, swaps: bool) -> list[str]:
+    """What small changes there are."""
+    grids = [grid for _, grid in box.levels]
+    kinds = {
+        "change of one whole number by one": any(grid.is_ordered and grid.sizes is None for grid in grids),
+        "step of one size to the next": any(grid.sizes is not None for grid in grids),
+        "other choice": any(not grid.is_ordered for grid in grids),
+        "exchange of two": swaps,
+    }
+    return [words for words, is_there in kinds.items() if is_there]

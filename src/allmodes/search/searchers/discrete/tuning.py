@@ -19,9 +19,21 @@ class Tuning:
     kick: float = constant(0.15, "coordinates", "that are changed to leave a mode, at least two")
     least_walks: int = constant(100, "walks", "from random points: fewer say too little about how unequal basins are")
     barren: int = constant(100, "walks", "in a row that find nothing better, before a search for the best ends")
-    small: int = constant(10_000, "points", "of a space that is evaluated as a whole, where no budget is given")
-    largest: int = constant(300_000, "points", "of a space that is evaluated as a whole, of any budget: they are kept")
+    small: int = constant(2**16, "points", "of a space that is evaluated as a whole, where no budget is given: 16 bits")
+    largest: int = constant(2_000_000, "points", "of a space that is evaluated as a whole, of any budget: 16 MB")
     together: int = constant(1024, "points", "in a round where the rest of a space is evaluated")
+
+    often: int = constant(3, "walks", "from random points to the best mode: then it is easily found, and not by luck")
+    longer: float = constant(4.0, "walks", "for each that it took to find a best mode that few others led to")
+
+    # annealing, of bits
+    first_run: int = constant(5120, "evaluations", "of a first run, where no budget is given; the next are longer")
+    drawn: int = constant(16, "points", "in a step: the paper's number for ranks")
+    way: float = constant(16.0, "rate", "times steps of a run: enough to become sure of every bit")
+    fastest: float = constant(0.2, "rate", "at most: in short runs bits would be decided by chance")
+    surest: float = constant(6.0, "log-odds", "of a bit at most: it is still changed now and then")
+    warmth: float = constant(0.01, "scale", "first temperature, which keeps bits open that values do not decide")
+    idle_steps: int = constant(20, "steps", "in a row whose points are all known, before a run ends")
 
     # real coordinates
     difference: float = constant(1e-4, "box", "step of central differences: balances rounding and third derivatives")
