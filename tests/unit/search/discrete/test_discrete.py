@@ -181,8 +181,11 @@ def test_nodes_know_levels_and_places():
     rows = [nodes.add(np.array([i, 0]), np.array([0.1]), float(i)) for i in range(200)]
     assert nodes.find(np.array([150, 0])) == rows[150]
     assert nodes.find(np.array([150, 1])) == -1
-    assert nodes.near(np.array([3, 0]), np.array([0.1 + 1e-7]), 1e-5) == 3
-    assert nodes.near(np.array([3, 0]), np.array([0.2]), 1e-5) == -1
+    assert nodes.nearest(np.array([3, 0]), np.array([0.1 + 1e-7])) == (-1, np.inf)
+    nodes.lead([3], 7)
+    row, apart = nodes.nearest(np.array([3, 0]), np.array([0.1 + 1e-7]))
+    assert row == 3
+    np.testing.assert_allclose(apart, 1e-7, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kinked", [False, True])

@@ -60,7 +60,7 @@ class Annealed:
 
     @property
     def is_over(self) -> bool:
-        return self.spent >= self.length or self.idle >= TUNING.idle_steps
+        return self.spent >= self.length or self.idle >= TUNING.width
 
     def ask(self, rng: np.random.Generator, nodes: Nodes) -> Levels:
         """Points (n, m) whose values it wants to know; none if it has ended."""
@@ -82,11 +82,12 @@ class Annealed:
         proposed, omega = ask(_ALGORITHM, self.mixture, self.noise), self._temperature
         is_fine = np.isfinite(values)
         values = np.where(is_fine, values, values[is_fine].min(initial=0.0) - self.scale)
-        rate = np.float64(min(TUNING.fastest, TUNING.way * TUNING.drawn / self.length))
+        rate = np.float64(TUNING.way * TUNING.drawn / self.length)
         settings = Settings(omega, Rates(rate, rate))
         with np.errstate(all="ignore"):
             mixture, _ = tell(_ALGORITHM, self.mixture, proposed, Evaluation(values), None, settings)
-        natural = np.clip(np.nan_to_num(mixture.components.natural), -TUNING.surest, TUNING.surest)
+        surest = np.log(2.0 * self.m)  # every other point still has a bit that is unlikely
+        natural = np.clip(np.nan_to_num(mixture.components.natural), -surest, surest)
         self.mixture, self.noise = Mixture(np.zeros(1), mixture.components._replace(natural=natural)), None
 
     @property
@@ -119,6 +120,7 @@ class Annealings:
         """Points (n, m) whose values a run wants to know, if it has its turn, or those to walk from where it ended."""
         length = TUNING.first_run * 2**self.runs if budget is None else budget // 2
         is_next = context.nfev - self.spent >= self.spent + length // 4 and context.left >= length // 2
+        is_next &= length >= TUNING.first_run // 4  # in shorter ones bits would be decided by chance
         none = np.zeros((0, nodes.m), np.int64)
         if self.annealed is None:
             if not is_next or not context.is_sampled:

@@ -118,7 +118,7 @@ class Discrete(Strategy):
             return np.zeros((0, self.context.box.d))
         self.walks.sort(key=self._height, reverse=True)
         walks = [walk for walk in self.walks[:room] if isinstance(walk, MixedWalk)]
-        parts = [walk.ask(self.context, self.space) for walk in walks]
+        parts = [walk.ask(self.context, self.space, self.nodes) for walk in walks]
         self.sizes = [len(levels) for levels, _ in parts]
         return self.space.units(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -179,7 +179,9 @@ class Discrete(Strategy):
         self.given = self.given[1:]
         if space.is_mixed:
             box = context.box
-            inner = Inner(reals, box.lower_unit[space.reals], box.upper_unit[space.reals], context.xtol)
+            inner = Inner(
+                reals, box.lower_unit[space.reals], box.upper_unit[space.reals], max(context.xtol, TUNING.rough)
+            )
             self.walks.append(MixedWalk(levels, inner, is_fresh))
         else:
             self.walks.append(Walk(levels, is_fresh))
@@ -207,6 +209,9 @@ class Discrete(Strategy):
         """The mode of an optimum, and whether it is new."""
         context, space, row = self.context, self.space, walk.row
         known = int(self.nodes.modes[row])  # another walk may have been here in the meantime
+        if isinstance(walk, MixedWalk):
+            other, apart = self.nodes.nearest(walk.levels, walk.inner.x)
+            known = int(self.nodes.modes[other]) if apart < context.tolerances.same else -1
         if known >= 0:
             return known, False
         record = record_of(context, "unverified" if isinstance(walk, Walk) and walk.is_cut else "optimum")

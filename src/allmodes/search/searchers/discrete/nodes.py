@@ -70,12 +70,16 @@ class Nodes:
         found = map(get, _keys(levels))
         return np.array([-1 if rows is None else rows[0] for rows in found], dtype=np.intp)
 
-    def near(self, levels: Levels, reals: Array, same: float) -> int:
-        """The one with these levels whose real coordinates are no farther off than this, -1 if there is none."""
-        for row in self._rows.get(levels.tobytes(), ()):
-            if np.abs(self.reals[row] - reals).max(initial=0.0) < same:
-                return row
-        return -1
+    def nearest(self, levels: Levels, reals: Array) -> tuple[int, float]:
+        """Of those with these levels from which a mode is known, the one closest to these real coordinates.
+
+        And how far off it is, in the coordinate in which it differs most; -1 and infinite if there is none.
+        """
+        rows = np.array([row for row in self._rows.get(levels.tobytes(), ()) if self.modes[row] >= 0], dtype=np.intp)
+        if not len(rows):
+            return -1, np.inf
+        apart = np.abs(self.reals[rows] - reals).max(axis=1, initial=0.0)
+        return int(rows[apart.argmin()]), float(apart.min())
 
     def add(self, levels: Levels, reals: Array, value: float) -> int:
         """Another one; its row."""
