@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
+from allmodes.objective.grids import with_choices
 from allmodes.result import Result
 
 _LEVELS = 15
@@ -52,12 +53,28 @@ def cut(
     shape = grid.shape[:-1]
     points = np.tile(point, (grid[..., 0].size, 1))
     points[:, list(coordinates)] = grid.reshape(-1, len(coordinates))
+    points = _allowed(result, points)
     call, is_batched = fun, result.settings.get("vectorized")
     if isinstance(fun, Objective):
         call, is_batched = fun.fun, fun.vectorized
     assert callable(call)
     values = _batch(call, points) if is_batched else _single(call, points)
     return Slice(tuple(sides), np.where(np.isfinite(values), values, np.nan).reshape(shape))
+
+
+def _allowed(result: Result, points: Floats) -> Any:
+    """Points with whole numbers rounded, and choices in place of their numbers: no function is called elsewhere."""
+    whole, choices = result.settings.get("integrality") or [], result.settings.get("choices") or {}
+    points[:, whole] = np.rint(points[:, whole])
+    labels: dict[int, tuple[Any, ...]] = {}
+    for i, entry in choices.items():
+        if all(isinstance(each, float) for each in entry):
+            sizes = np.array(entry)
+            points[:, int(i)] = sizes[np.abs(points[:, int(i), None] - sizes).argmin(axis=1)]
+        else:
+            labels[int(i)] = tuple(entry)
+            points[:, int(i)] = np.rint(points[:, int(i)])
+    return with_choices(points, labels) if labels else points
 
 
 def _batch(fun: Callable[..., Any], points: Floats) -> Floats:

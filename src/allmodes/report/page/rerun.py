@@ -48,7 +48,11 @@ def _arguments(result: Result) -> list[str]:
     """name=value, one for each line."""
     settings, lines = result.settings, []
     if result.bounds is not None:
-        lines.append(_bounds([_side(*pair) for pair in result.bounds.tolist()]))
+        choices = settings.get("choices") or {}
+        sides = [_side(*pair) for pair in result.bounds.tolist()]
+        lines.append(_bounds([ascii(choices[str(i)]) if str(i) in choices else side for i, side in enumerate(sides)]))
+    if settings.get("integrality"):
+        lines.append(f"integrality={[int(i in settings['integrality']) for i in range(len(result.x))]!r}")
     if isinstance(settings.get("x0"), list):
         lines.append(f"x0={settings['x0']!r}")
     lines += [f"{name}={_derivative(settings[name])}" for name in ("jac", "hess") if settings.get(name) is not None]

@@ -130,5 +130,6 @@ class Annealings:
         if len(levels):
             return levels, none
         starts = self.annealed.starts(context.rng, TUNING.drawn // 4)
-        self.annealed, self.runs, self.spent = None, self.runs + 1, self.spent + self.annealed.spent
+        self.runs, self.spent = self.runs + 1, self.spent + self.annealed.spent
+        self.annealed = None
         return none, starts

@@ -297,7 +297,7 @@ class Discrete(Strategy):
     @property
     def account(self) -> str:
         beside = "; real coordinates were made good for every choice that was looked at" if self.space.is_mixed else ""
-        *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.swaps)]
+        *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]
         said = f"{', '.join(others)} and {last}" if others else last
         annealed = f"; {counted(self.annealings.runs, 'annealing')} said where to begin" if self.annealings.runs else ""
         return f"{said} betters a mode{beside}{annealed}"

@@ -95,7 +95,7 @@ class Enumeration:
             along = np.moveaxis(numbers, i, 0)
             for step in (1,) if self.space.is_ordered[i] else range(1, count):
                 yield along[:-step].ravel(), along[step:].ravel()
-        for i, j in self.space.exchanged:
+        for i, j in self.space.exchanged.tolist():
             yield numbers.ravel(), numbers.swapaxes(i, j).ravel()
 
 

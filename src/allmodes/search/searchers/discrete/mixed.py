@@ -39,7 +39,7 @@ class MixedWalk:
         around: neighbours, after `leaps` points farther on in the direction that was good last, from `before`.
         trial, begun: the local search for the first of them, and their values where that begins.
         other: a place close to where it has landed, of a walk that has ended.
-        is_tried: whether no neighbour is better.
+        is_tried: whether no neighbour is better, and `is_confirmed`, whether another local search found nothing better.
     """
 
     levels: Levels
@@ -55,6 +55,7 @@ class MixedWalk:
     leaps: int = 0
     other: int = -1
     is_tried: bool = False
+    is_confirmed: bool = False
     mode: int = -1
     is_over: bool = False
     is_optimum: bool = False
@@ -134,6 +135,13 @@ class MixedWalk:
 
     def _conclude(self, context: Context, nodes: Nodes) -> None:
         """No neighbour is better: this is an optimum, unless another walk has ended here in the meantime."""
+        inner, r = self.inner, len(self.inner.x)
+        if inner.is_kinked and not self.is_confirmed:  # searches over kinks may end too early: another from beside it
+            beside = np.clip(inner.x + TUNING.first_step * context.rng.uniform(-1.0, 1.0, r), inner.lower, inner.upper)
+            error = float(context.tolerances.error_of(inner.value))
+            self.trial = replace(_from(inner, np.nan, inner.value + error), x=beside)
+            self.around, self.begun, self.stage, self.is_confirmed = self.levels[None], np.zeros(1), "try", True
+            return
         self.other, apart = nodes.nearest(self.levels, self.inner.x)
         self.trial, self.is_tried, self.is_optimum = None, True, True
         self.stage = "compare" if apart < context.tolerances.close else "bend"
@@ -167,7 +175,7 @@ class MixedWalk:
     def _move(self, levels: Levels, inner: Inner) -> None:
         rough = max(inner.xtol, TUNING.rough)
         self.before, self.levels, self.inner = self.levels, levels, _from(inner, inner.value, xtol=rough)
-        self.trial, self.stage = None, "land"
+        self.trial, self.stage, self.is_confirmed = None, "land", False
 
     def _try_next(self, error: float) -> None:
         """A local search for the next neighbour; without any this is an optimum."""

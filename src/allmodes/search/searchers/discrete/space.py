@@ -26,14 +26,14 @@ class Space:
         places: (m,), the discrete coordinates among those of the box; `reals`, (r,), the others.
         counts: (m,), how many levels each has.
         is_ordered: (m,), whether neighbours are one level apart; otherwise all others are.
-        swaps: whether exchanging two entries with as many levels makes a neighbour, too.
+        exchanged: (p, 2), pairs of entries whose exchange makes a neighbour, too: those with the same levels.
     """
 
     places: NDArray[np.intp]
     reals: NDArray[np.intp]
     counts: Levels
     is_ordered: NDArray[np.bool_]
-    swaps: bool = False
+    exchanged: NDArray[np.intp]
 
     @staticmethod
     def of(box: Box, swaps: bool = False) -> Space:
@@ -41,7 +41,10 @@ class Space:
         places = np.array([place for place, _ in box.levels], dtype=np.intp)
         counts = np.array([grid.count for _, grid in box.levels], dtype=np.int64)
         is_ordered = np.array([grid.is_ordered for _, grid in box.levels], dtype=np.bool_)
-        return Space(places, np.flatnonzero(box.is_real), counts, is_ordered, swaps)
+        grids = [grid for _, grid in box.levels] if swaps else []
+        pairs = [(i, j) for j in range(len(grids)) for i in range(j) if grids[i].is_like(grids[j])]
+        exchanged = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        return Space(places, np.flatnonzero(box.is_real), counts, is_ordered, exchanged)
 
     @property
     def size(self) -> int:
@@ -91,17 +94,10 @@ class Space:
         is_inside = (there >= 0) & (there < self.counts[places])
         found = np.repeat(levels[None], int(is_inside.sum()), axis=0)
         found[np.arange(len(found)), places[is_inside]] = there[is_inside]
-        return np.concatenate([found, self._swapped(levels)]) if self.swaps else found
-
-    @cached_property
-    def exchanged(self) -> list[tuple[int, int]]:
-        """Pairs of entries whose exchange is a small change: those with as many levels, where that is asked for."""
-        pairs = zip(*(each.tolist() for each in np.triu_indices(len(self.counts), 1)), strict=True)
-        return [(i, j) for i, j in pairs if self.counts[i] == self.counts[j]] if self.swaps else []
+        return np.concatenate([found, self._swapped(levels)]) if len(self.exchanged) else found
 
     def _swapped(self, levels: Levels) -> Levels:
-        pairs = np.array(self.exchanged, dtype=np.intp).reshape(-1, 2)
-        first, second = pairs[levels[pairs[:, 0]] != levels[pairs[:, 1]]].T
+        first, second = self.exchanged[levels[self.exchanged[:, 0]] != levels[self.exchanged[:, 1]]].T
         found = np.repeat(levels[None], len(first), axis=0)
         rows = np.arange(len(first))
         found[rows, first], found[rows, second] = levels[second], levels[first]
@@ -134,13 +130,13 @@ class Space:
         return found
 
 
-def changes_in_words(box: Box, swaps: bool) -> list[str]:
+def changes_in_words(box: Box, space: Space) -> list[str]:
     """What small changes there are."""
     grids = [grid for _, grid in box.levels]
     kinds = {
         "change of one whole number by one": any(grid.is_ordered and grid.sizes is None for grid in grids),
         "step of one size to the next": any(grid.sizes is not None for grid in grids),
         "other choice": any(not grid.is_ordered for grid in grids),
-        "exchange of two": swaps,
+        "exchange of two": len(space.exchanged) > 0,
     }
     return [words for words, is_there in kinds.items() if is_there]
