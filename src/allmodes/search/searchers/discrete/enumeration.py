@@ -16,6 +16,8 @@ from allmodes.search.searchers.discrete.space import Space
 from allmodes.search.searchers.discrete.tuning import TUNING
 from allmodes.storage import stored
 
+_LARGEST = 1e300  # differences are finite
+
 Array = NDArray[np.float64]
 Levels = NDArray[np.int64]
 
@@ -69,6 +71,7 @@ class Enumeration:
         """
         values = self.values
         is_top = np.isfinite(values)
+        values = np.where(is_top, values, -_LARGEST)  # that of two failures differ by nothing
         for here, there in self._pairs():
             rise, error = values[there] - values[here], errors[here]
             is_top[here[rise > error]] = False
