@@ -128,14 +128,14 @@ def find_minima(
         min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share
             of the width of the bounds; of closer ones the best is kept.
         options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
-            "temperature" (of the weights), "width" (least number of local searches in flight), "swap" (see integrality), "patience" (local
-            searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
-            "completion"), "check" (False for no look at the function before the search), "shadow" (share of recognised
-            local searches that run on, 0.02 unless given; `result.coverage.checked` and `.misjudged` count them). With
-            a width of 8 or more, ideally a few times the number of workers, rounds overlap: half of the local searches
-            are in flight while the others are told, in a fixed order, so that the result is the same for any workers.
-            Where evaluation times vary widely, the order "completion" lets every local search go on as soon as its own
-            points are known: no worker waits, and no two runs are the same.
+            "temperature" (of the weights), "width" (least number of local searches in flight), "swap" (see
+            integrality), "patience" (local searches without a new mode before the end, at least), "checkpoint_every"
+            (seconds), "order" ("fixed" or "completion"), "check" (False for no look at the function before the search),
+            "shadow" (share of recognised local searches that run on, 0.02 unless given; `result.coverage.checked` and
+            `.misjudged` count them). With a width of 8 or more, ideally a few times the number of workers, rounds
+            overlap: half of the local searches are in flight while the others are told, in a fixed order, so that the
+            result is the same for any workers. Where evaluation times vary widely, the order "completion" lets every
+            local search go on as soon as its own points are known: no worker waits, and no two runs are the same.
 
     Returns:
         Result: `modes`, best first, and everything in scipy.optimize.OptimizeResult. Ctrl-C returns what has been found
