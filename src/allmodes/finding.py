@@ -115,7 +115,10 @@ def find_minima(
         integrality: which coordinates are whole numbers, as in scipy.optimize.differential_evolution: True, or d
             booleans such as [1, 0]. A mode is then a point that no change of one of them by one and no small change of
             the real ones betters. Sizes of a catalogue or named choices need no more than their list in place of a pair
-            in `bounds`, such as [0.5, 0.75, 1.0] or ["steel", "wood"].
+            in `bounds`, such as [0.5, 0.75, 1.0] or ["steel", "wood"]. If there are no real coordinates and no more
+            points than maxfev, or 65,536 without it, all points are evaluated, and nothing is missing.
+            options={"swap": True} makes the exchange of two whole numbers or choices of the same bounds a small
+            change, too.
         scale: "log" to search coordinates in logarithms: starts, steps and xtol are then factors, and positions,
             derivatives and weights stay in your units. For all of them, or one of "log" and "linear" for each, or a
             dict from names or numbers to "log", such as {"rate": "log"}. Needs lower bounds above 0.
@@ -135,14 +138,14 @@ def find_minima(
         min_distance: listed modes are at least so far apart, such as 0.1, in the coordinate in which they differ most,
             as a share of the width of the bounds; of closer ones the best is kept.
         options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
-            "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
-            searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or
-            "completion"), "check" (False for no look at the function before the search), "shadow" (share of recognised
-            local searches that run on, 0.02 unless given; `result.coverage.checked` and `.misjudged` count them). With
-            a width of 8 or more, ideally a few times the number of workers, rounds overlap: half of the local searches
-            are in flight while the others are told, in a fixed order, so that the result is the same for any workers.
-            Where evaluation times vary widely, the order "completion" lets every local search go on as soon as its own
-            points are known: no worker waits, and no two runs are the same.
+            "temperature" (of the weights), "width" (least number of local searches in flight), "swap" (see
+            integrality), "patience" (local searches without a new mode before the end, at least), "checkpoint_every"
+            (seconds), "order" ("fixed" or "completion"), "check" (False for no look at the function before the search),
+            "shadow" (share of recognised local searches that run on, 0.02 unless given; `result.coverage.checked` and
+            `.misjudged` count them). With a width of 8 or more, ideally a few times the number of workers, rounds
+            overlap: half of the local searches are in flight while the others are told, in a fixed order, so that the
+            result is the same for any workers. Where evaluation times vary widely, the order "completion" lets every
+            local search go on as soon as its own points are known: no worker waits, and no two runs are the same.
 
     Returns:
         Result: `modes`, best first, and everything in scipy.optimize.OptimizeResult. Ctrl-C returns what has been found

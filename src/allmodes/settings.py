@@ -37,7 +37,7 @@ _OPTIONS = {
     "shadow": "share of the local searches recognised by known modes that run on, to see whether they are right",
     "checkpoint_every": "seconds between two checkpoints",
     "check": "whether to look at the function first: at noise, rounding, jac and hess; True unless given",
-    "swap": "whether exchanging two whole numbers with the same bounds is a small change, too; False unless given",
+    "swap": "whether exchanging two whole numbers or choices of the same bounds is a small change, too; else False",
     "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
@@ -98,7 +98,7 @@ class Settings:
             "budget": self.maxfev,
             "periodic": np.flatnonzero(box.periodic).tolist(),
             "integrality": [i for i, grid in enumerate(box.grids) if grid is not None and not grid.choices],
-            "choices": {str(i): list(grid.choices) for i, grid in enumerate(box.grids) if grid and grid.choices},
+            "choices": {str(i): grid.choices for i, grid in enumerate(box.grids) if grid is not None and grid.choices},
             "scale": ["log" if log else "linear" for log in box.is_log] if box.is_log is not None else None,
             "order": order,
             "options": dict(self.options),
@@ -145,6 +145,8 @@ def prepare(
     )
     if any(box.grids) and symmetry is not None:
         raise ValueError("symmetry is for real coordinates; with whole numbers or choices leave it out.")
+    if "swap" in settings.options and not any(box.grids):
+        raise ValueError('options["swap"] is for whole numbers and choices; with real coordinates leave it out.')
     if any(box.grids):
         check_discrete(method, noise, order, cost_of_mode is not None)
     context = Context(

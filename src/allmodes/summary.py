@@ -86,7 +86,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{status.message} {said} {status.advice}".strip(), nfev=context.nfev,
+        message=f"{_said_of(status, state)} {said} {_advice(status, context)}".strip(), nfev=context.nfev,
         njev=state.njev + sum(len(rows) for round_, rows in pending if "gradient" in round_.needs),
         nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
@@ -158,6 +158,19 @@ def _seen(state: State) -> Context:
     return context
 
 
+def _said_of(status: Status, state: State) -> str:
+    """The message of a status."""
+    is_whole = status is Status.NOTHING_NEW and state.search.fresh.whole
+    return "There is nothing else to be found." if is_whole else status.message
+
+
+def _advice(status: Status, context: Context) -> str:
+    """What to change; methods are for real coordinates alone."""
+    if status is Status.NO_MODE and context.box.levels:
+        return "Allow more evaluations (maxfev) or time (maxtime)."
+    return status.advice
+
+
 def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
     if state.search.violated is not None:
         return Status.NO_FEASIBLE_POINT
@@ -169,6 +182,8 @@ def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
         return Status(state.stopped_status)
     if not len(context.archive):
         return Status.NO_MODE
+    if state.search.fresh.whole:
+        return Status.NOTHING_NEW  # whatever is left of the budget
     is_nearly_spent = context.nfev >= _NEARLY * state.settings.maxfev
     if is_nearly_spent and "nothing_new" in reasons and "n_modes" not in reasons:
         return Status.BUDGET_SPENT
@@ -249,7 +264,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
         found_at=found.found_at,
         standard_error=found.standard_error / (frame.factor or 1.0) if context.noise else None,
         active=tuple(int(i) for i in places[found.active]),
-        choices={i: labels[int(x[i])] for i, labels in labels_of(box.grids).items()},
+        named=tuple((i, labels[int(x[i])]) for i, labels in labels_of(box.grids).items()),
         multiplicity=len(orbit),
         violation=0.0 if held is None else held.violation,
         active_constraints=() if held is None else held.constraints,

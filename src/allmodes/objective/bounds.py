@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from allmodes.checks import real_array
 from allmodes.objective.bounds_given import check_order, inside, periodic_coordinates, sides, spreads, start_region
-from allmodes.objective.grids import Grid, check_levels, grids_of, without_choices
+from allmodes.objective.grids import Grid, Steps, check_levels, grids_of, without_choices
 from allmodes.objective.scales import bends, from_log, log_coordinates, slopes, to_log
 from allmodes.storage import stored
 
@@ -213,8 +213,8 @@ class Box:
         if self.periodic_unit.size:  # a point that rounds to the upper end is the lower end
             places = self.periodic_unit
             x[..., places] = np.where(x[..., places] == upper[places], lower[places], x[..., places])
-        for place, grid in self.levels:
-            x[..., place] = grid.from_units(z[..., place])
+        if self.levels:
+            Steps.of(self.levels).put(z, x)
         return self._spread(x, self.lower)
 
     def _spread(self, part: Floats, rest: Any) -> Floats:

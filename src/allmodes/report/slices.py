@@ -53,6 +53,7 @@ def cut(
     shape = grid.shape[:-1]
     points = np.tile(point, (grid[..., 0].size, 1))
     points[:, list(coordinates)] = grid.reshape(-1, len(coordinates))
+    points = _allowed(result, points)
     call, is_batched = fun, result.settings.get("vectorized")
     if isinstance(fun, Objective):
         call, is_batched = fun.fun, fun.vectorized
@@ -85,6 +86,17 @@ class Cost:
             return 0.5 * (values**2).sum(axis=-1)
         cost = self.problem.loss.cost(self.problem.residuals(np.atleast_2d(x)))
         return cost if self.single else cost[0]
+
+
+def _allowed(result: Result, points: Floats) -> Floats:
+    """Points with whole numbers and choices at their closest levels: no function is called elsewhere."""
+    whole = [*(result.settings.get("integrality") or []), *result.choices]
+    points[:, whole] = np.rint(points[:, whole])
+    for i, sizes in (result.settings.get("choices") or {}).items():
+        if int(i) not in result.choices:
+            column = np.asarray(sizes, dtype=np.float64)
+            points[:, int(i)] = column[np.abs(points[:, int(i), None] - column).argmin(axis=1)]
+    return points
 
 
 def _batch(fun: Callable[..., Any], points: Floats) -> Floats:

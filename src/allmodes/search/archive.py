@@ -137,6 +137,19 @@ class Archive:
         self.change(len(self) - 1, point, value, record)
         return len(self) - 1
 
+    def add_all(self, points: Array, values: Array, record: Frozen) -> None:
+        """Freeze modes (n, d) of which the same is known."""
+        first, n = len(self), len(points)
+        if not n:
+            return
+        self.components = map_leaves(lambda part: np.concatenate([part, _zeros(part, n)]), self.components)
+        self.values, self.hits = np.append(self.values, values), np.append(self.hits, np.zeros(n, np.int64))
+        self.records += [record] * n
+        self.primary, self.maps = np.arange(len(self)), np.append(self.maps, np.zeros(n, np.int64))
+        self.change(first, points[0], float(values[0]), record)
+        mu, factors = self.components
+        mu[first:], factors.C[first:], factors.A[first:] = points, factors.C[first], factors.A[first]
+
     def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
         """What is known of a mode now."""
         mu, factors = self.components
@@ -222,7 +235,12 @@ class Archive:
 
 def _one_more(part: Any) -> Any:
     """An array (J, ...) with another row of zeros."""
-    return np.concatenate([part, np.zeros((1, *part.shape[1:]), part.dtype)])
+    return np.concatenate([part, _zeros(part, 1)])
+
+
+def _zeros(part: Any, n: int) -> Any:
+    """So many rows of zeros for an array (J, ...)."""
+    return np.zeros((n, *part.shape[1:]), part.dtype)
 
 
 def precision(hessian: Array, active: NDArray[np.bool_]) -> Array:

@@ -51,7 +51,7 @@ def make_search(
         return Single(context)
     if context.box.levels:
         stopping = Stopping(options.get("patience", 0), persistence, effort)
-        width = options.get("width", DISCRETE.width)
+        width = options.get("width", DISCRETE.width_mixed if context.box.is_real.any() else DISCRETE.width)
         return Discrete(context, starts, stopping, is_exhaustive, options.get("swap", False), width)
     if context.constraints is not None:
         width = options.get("width", TUNING.narrowest)

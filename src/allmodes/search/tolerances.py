@@ -77,9 +77,12 @@ class Tolerances(NamedTuple):
 
         A function that spans many orders of magnitude is judged by how curved it is at the best mode, unless that is
         level in all directions: what curvature is left there says how well it was located, and nothing of the function.
+        Whole numbers and choices are exact: there values are equal if they differ by their rounding alone.
         """
         context, archive = self.context, self.context.archive
         scale, size = context.scale, 0.0
+        if not context.box.is_real.any():
+            return self.misread(archive.best)
         if len(archive):
             best = int(np.argmax(archive.values))
             size = abs(archive.best)
@@ -117,6 +120,10 @@ class Tolerances(NamedTuple):
     def error_of(self, value: Array | float) -> Array:
         """How far values (...) that are this large may be off by rounding; 0 where the function failed."""
         return self.rounded * np.where(np.isfinite(value), np.abs(value), 0.0)
+
+    def misread(self, value: float) -> float:
+        """How far a value may be off by rounding of itself and of the larger ones that it is a difference of."""
+        return float(self.error_of(value)) + _ROUNDING[1] * self.context.scale
 
     @property
     def rounded(self) -> float:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from allmodes import ModeFinder, find_fits, find_maxima, find_minima
-from allmodes.objective.bounds import Box
-from allmodes.objective.grids import Grid
+from allmodes import ModeFinder, Result, find_fits, find_maxima, find_minima
+from allmodes.problems import whole
+from allmodes.report.page.rerun import snippet
+from allmodes.report.slices import cut
 from allmodes.search.searchers.discrete.discrete import Discrete
-from allmodes.search.searchers.discrete.inner import Inner
 from allmodes.search.searchers.discrete.mixed import MixedWalk
-from allmodes.search.searchers.discrete.nodes import Nodes
-from allmodes.search.searchers.discrete.space import Space
 from allmodes.search.searchers.discrete.walk import Walk
+from allmodes.status import Status
 
 Q = np.random.default_rng(3).normal(size=(10, 10))
 BITS = [(0, 1)] * 10
@@ -146,6 +146,7 @@ def test_the_best_of_a_large_space():
         ({"bounds": [(0, 3)], "integrality": True, "method": "local"}, 'wanted method "auto"'),
         ({"bounds": [(0, 3)], "integrality": True, "jac": lambda x: x}, "leave jac and hess out"),
         ({"bounds": [(0, 3)], "integrality": True, "x0": [1.5]}, "x0 has 1.5 in coordinate 0; wanted a whole number"),
+        ({"bounds": [(0, 3)], "options": {"swap": True}}, "for whole numbers and choices"),
         ({"bounds": [["oak"]]}, "the only choice 'oak'"),
         ({"bounds": [["oak", "oak"]]}, "every choice must be there once"),
         ({"bounds": [[1.0, np.inf, 2.0]]}, "finite numbers"),
@@ -161,44 +162,6 @@ def test_fits_refuse_choices():
         find_fits(lambda x: x - 1.0, [[1.0, 2.0, 3.0]])
 
 
-def test_grids_count_levels_both_ways():
-    grid = Grid(3, sizes=np.array([0.5, 0.75, 2.0]))
-    np.testing.assert_array_equal(grid.from_units(grid.units(np.array([0.5, 0.75, 2.0]))), [0.5, 0.75, 2.0])
-    box = Box.make([(2, 5), [4.0, 1.0, 9.0]], integrality=[1, 0])
-    np.testing.assert_array_equal(box.to_user(box.to_unit(np.array([[3.0, 4.0]]))), [[3.0, 4.0]])
-
-
-def test_neighbours_are_one_level_off_or_any_other_choice():
-    space = Space.of(Box.make([(0, 5), ["a", "b", "c"]], integrality=[1, 0]))
-    found = {tuple(each) for each in space.neighbours(np.array([5, 1])).tolist()}
-    assert found == {(4, 1), (5, 0), (5, 2)}
-    assert space.size == 18
-    np.testing.assert_array_equal(space.numbered(np.arange(18))[4], [1, 1])
-
-
-def test_nodes_know_levels_and_places():
-    nodes = Nodes(2, 1)
-    rows = [nodes.add(np.array([i, 0]), np.array([0.1]), float(i)) for i in range(200)]
-    assert nodes.find(np.array([150, 0])) == rows[150]
-    assert nodes.find(np.array([150, 1])) == -1
-    assert nodes.near(np.array([3, 0]), np.array([0.1 + 1e-7]), 1e-5) == 3
-    assert nodes.near(np.array([3, 0]), np.array([0.2]), 1e-5) == -1
-
-
-@pytest.mark.parametrize("kinked", [False, True])
-def test_reals_are_climbed_to_the_bound_and_over_kinks(kinked):
-    def value(x):
-        inside = np.abs(x[0] - 0.3) if kinked else (x[0] - 0.3) ** 2
-        return -float(inside + 2.0 * (x[1] - 1.5) ** 2)
-
-    search, rng = Inner(np.array([0.8, 0.2]), np.zeros(2), np.ones(2), 1e-6), np.random.default_rng(0)
-    for _ in range(1000):
-        if search.is_over:
-            break
-        search.tell(np.array([value(x) for x in search.ask(rng)]), 1e-15)
-    np.testing.assert_allclose(search.x, [0.3, 1.0], atol=1e-5)
-
-
 def test_the_parts_of_a_search():
     finder = ModeFinder([(0, 9), (0, 1)], integrality=[1, 0], rng=0)
     finder.ask()
@@ -206,3 +169,124 @@ def test_the_parts_of_a_search():
     assert isinstance(search, Discrete)
     assert all(isinstance(walk, MixedWalk) for walk in search.walks)
     assert not isinstance(search.walks[0], Walk)
+
+
+def test_all_points_are_known_when_the_budget_is_as_large_as_the_space():
+    result = find_minima(qubo, BITS, integrality=True, rng=0, maxfev=1024)
+    assert places(result) == optima()
+    assert result.status == Status.NOTHING_NEW
+    assert "There is nothing else to be found" in result.message
+    assert "all 1,024 points were evaluated" in str(result.coverage)
+
+
+def test_local_optima_of_a_knapsack_are_those_of_enumeration():
+    problem = whole.knapsack(10)
+    points = np.array(list(itertools.product([0.0, 1.0], repeat=10)))
+    values = problem.values(points)
+    beside = problem.values(np.abs(points[:, None, :] - np.eye(10)).reshape(-1, 10)).reshape(-1, 10)
+    known = {tuple(point) for point in points[(beside >= values[:, None]).all(axis=1)]}
+    assert len(known) > 50
+    for maxfev in (1024, 1000):  # by trying all, and by walks
+        found = places(find_minima(problem, problem.bounds, integrality=True, rng=0, maxfev=maxfev))
+        assert found <= known
+        assert len(found) >= (1.0 if maxfev == 1024 else 0.6) * len(known)
+
+
+def test_the_optima_of_a_separable_function_of_wide_ranges():
+    def along(x, i):
+        return (x - [1, 33, 700][i]) ** 2 + [0.0, 20.0 * np.cos(x), 200.0 * np.cos(x / 10.0)][i]
+
+    sides = [np.arange(0, 2), np.arange(0, 101), np.arange(1, 1001)]
+    lows = []
+    for i, side in enumerate(sides):
+        wide = np.concatenate([[np.inf], along(side, i), [np.inf]])
+        lows.append(side[(wide[1:-1] < wide[:-2]) & (wide[1:-1] < wide[2:])])
+    result = find_minima(
+        lambda x: float(sum(along(x[i], i) for i in range(3))), [(0, 1), (0, 100), (1, 1000)], integrality=True, rng=0
+    )
+    assert places(result) == set(itertools.product(*(low.astype(float).tolist() for low in lows)))
+
+
+def test_modes_beside_reals_are_those_of_an_analytic_inner_minimum():
+    """For each x1 the reals are best at 0.1 x1 and 0.05 x1^2; what is left is a function of x1 alone."""
+    heights = np.array([3.0, 1.0, 2.0, 2.5, 0.5, 4.0, 3.5, 3.6, 0.9, 5.0])
+
+    def fun(x):
+        return 8.0 * (x[0] - 0.1 * x[1]) ** 2 + (x[2] - 0.05 * x[1] ** 2) ** 2 + heights[int(x[1])]
+
+    result = find_minima(fun, [(-1, 2), (0, 9), (-1, 5)], integrality=[0, 1, 0], rng=0)
+    assert sorted(mode.x[1] for mode in result.modes) == [1, 4, 6, 8]
+    for mode in result.modes:
+        np.testing.assert_allclose(mode.x[[0, 2]], [0.1 * mode.x[1], 0.05 * mode.x[1] ** 2], atol=1e-5)
+        np.testing.assert_allclose(mode.fun, heights[int(mode.x[1])], atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [whole.gear_train, whole.pressure_vessel, whole.spring, lambda: whole.qubo(30)])
+def test_no_function_is_called_at_a_fraction(make):
+    problem = make()
+
+    def fun(x):
+        for value, bounds, is_whole in zip(x, problem.bounds, problem.integrality, strict=True):
+            assert value in bounds if isinstance(bounds, list) else bounds[0] <= value <= bounds[1]
+            assert not is_whole or value == np.rint(value)
+        return problem(x)
+
+    result = find_minima(fun, problem.bounds, integrality=problem.integrality, rng=0, maxfev=3000)
+    assert result.nfev <= 3000
+    assert result.nfail == 0
+
+
+def test_plots_call_the_function_at_levels_alone():
+    seen = []
+
+    def fun(x):
+        seen.append(tuple(x))
+        return {"oak": 1.0, "ash": 2.0, "elm": 1.5}[x[0]] * (x[1] - 3) ** 2 + (x[2] - 0.5) ** 2
+
+    result = find_minima(fun, [["oak", "ash", "elm"], (0, 6), [0.25, 0.5, 2.0]], integrality=[0, 1, 0], rng=0)
+    seen.clear()
+    sides = [np.linspace(0, 2, 5), np.linspace(0, 6, 8), np.linspace(0.25, 2, 6)]
+    for pair in ([0, 1], [1, 2]):
+        cut(result, fun, pair, result.x, [sides[i] for i in pair])
+    assert seen
+    assert all(x[0] in ("oak", "ash", "elm") and x[1] == round(x[1]) and x[2] in (0.25, 0.5, 2.0) for x in seen)
+
+
+def test_results_with_choices_are_saved_and_the_snippet_has_them(tmp_path):
+    result = find_minima(lambda x: float(x[1] == "ash") + x[0], [(0, 3), ["oak", "ash"]], integrality=[1, 0], rng=0)
+    result.save(tmp_path / "result.npz")
+    assert Result.load(tmp_path / "result.npz").modes[0].choices == {1: "oak"}
+    assert "bounds=[(0.0, 3.0), ['oak', 'ash']]" in snippet(result)
+    assert "integrality=[1, 0]" in snippet(result)
+
+
+def test_workers_change_nothing():
+    problem = whole.pressure_vessel()
+    alone, many = (
+        find_minima(problem, problem.bounds, rng=2, maxfev=600, workers=workers)
+        for workers in (1, ThreadPoolExecutor(3))
+    )
+    assert alone.nfev == many.nfev
+    assert [tuple(mode.x) for mode in alone.modes] == [tuple(mode.x) for mode in many.modes]
+    np.testing.assert_array_equal(alone.x, many.x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [lambda: whole.qubo(24), whole.welded_beam], ids=["QUBO", "welded beam"])
+def test_a_search_goes_on_from_a_file_after_every_call(make, tmp_path):
+    problem = make()
+    asked: list[list[np.ndarray]] = []
+    for is_saved in (False, True):
+        finder = ModeFinder(problem.bounds, integrality=problem.integrality, rng=1, maxfev=6000)
+        asked.append([])
+        while not finder.stop() and len(asked[-1]) < 80:
+            asked[-1].append(finder.ask())
+            if is_saved:
+                finder.save(tmp_path / "search.npz")
+                finder = ModeFinder.load(tmp_path / "search.npz")
+            finder.tell(asked[-1][-1], problem.values(asked[-1][-1]))
+            if is_saved:
+                finder.save(tmp_path / "search.npz")
+                finder = ModeFinder.load(tmp_path / "search.npz")
+    for one, other in zip(*asked, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.modes.coverage import counted
 from allmodes.objective import Evaluation
-from allmodes.search.archive import Frozen
 from allmodes.search.context import Context
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searcher import Request, Strategy
+from allmodes.search.searchers.discrete.annealed import Annealings
+from allmodes.search.searchers.discrete.enumeration import Enumeration, only, record_of
 from allmodes.search.searchers.discrete.inner import Inner
 from allmodes.search.searchers.discrete.mixed import MixedWalk
 from allmodes.search.searchers.discrete.nodes import Nodes
-from allmodes.search.searchers.discrete.space import Space
+from allmodes.search.searchers.discrete.space import Space, changes_in_words
+from allmodes.search.searchers.discrete.starts import start
 from allmodes.search.searchers.discrete.tuning import TUNING
 from allmodes.search.searchers.discrete.walk import Walk
 from allmodes.search.searchers.multistart import Counts
@@ -31,16 +34,19 @@ _IDLE = 1000  # walks in a row that ask for nothing: every random point leads to
 @stored
 @dataclass(eq=False)
 class Discrete(Strategy):
-    """Walks from random points and from beside known modes; then, where they are few, all points that are left.
+    """Walks from random points and from beside known modes.
+
+    All points that are left follow where they are few. In large spaces of bits annealing says where to begin, too.
 
     Attributes:
-        stage: "walk", "rest" (evaluate what is left), "look" (walks from points without better neighbours), "done".
+        stage: "walk", "rest" (all points that are left) or "done".
         given: points (n, d) to begin at.
         stopping, counts: when it is enough.
         is_exhaustive: whether a budget was given, to be used up.
         sizes: how many points each walk has asked for.
         asked: levels (n, m) in flight, where there are no real coordinates.
-        reached: of the rest, points by number up to here are evaluated.
+        enumeration: of all points, in the stage "rest".
+        annealings: of large spaces of bits.
     """
 
     context: Context
@@ -55,8 +61,9 @@ class Discrete(Strategy):
     walks: list[Walk | MixedWalk] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     asked: Levels = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    enumeration: Enumeration | None = None
+    annealings: Annealings = field(default_factory=Annealings)
     stage: str = "walk"
-    reached: int = 0
     since_better: int = 0
     best: float = -np.inf
     why: str = ""
@@ -73,51 +80,59 @@ class Discrete(Strategy):
     # ---- rounds
 
     def ask(self) -> Request:
-        if self.stage == "rest":
-            levels = self._rest()
-            if len(levels):
-                self.asked = levels
-                return Request(self.space.units(levels, np.zeros((len(levels), 0))))
-            self._look_at_all()
-        return Request(self._mixed_points() if self.space.is_mixed else self._points())
+        if self.space.is_mixed:
+            return Request(self._mixed_points())
+        if self.stage == "walk":
+            self.asked = self._annealed_points()
+            self.asked = self.asked if len(self.asked) else self._points()
+        if self.enumeration is not None and self.stage == "rest":
+            self.asked = self.enumeration.ask()
+        return Request(self.space.units(self.asked, np.zeros((len(self.asked), 0))))
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         values = np.asarray(evaluation.value, dtype=np.float64)
-        if not self.space.is_mixed:
-            for levels, value in zip(self.asked, values.tolist(), strict=True):
-                self.nodes.add(levels, np.zeros(0), value)
-            return
-        begun = 0
-        for walk, size in zip(self.walks, self.sizes, strict=True):
+        if self.stage == "rest":
+            assert self.enumeration is not None
+            self.enumeration.tell(values)
+            self._look_at_all()
+        elif self.space.is_mixed:
+            self._tell_walks(values)
+        else:
+            self.nodes.add_all(self.asked, np.zeros((len(self.asked), 0)), values)
+
+    def _tell_walks(self, values: Array) -> None:
+        asking = self.walks[: len(self.sizes)]
+        for walk, part in zip(asking, np.split(values, np.cumsum(self.sizes)[:-1]), strict=True):
             assert isinstance(walk, MixedWalk)
-            walk.tell(values[begun : begun + size], self.context, self.space, self.nodes)
-            begun += size
-        for walk in [walk for walk in self.walks if walk.is_over]:
-            self.walks.remove(walk)
+            walk.tell(part, self.context, self.space, self.nodes)
+        self.walks = [walk for walk in self.walks if not walk.is_over]
+        for walk in (walk for walk in asking if walk.is_over):
             self._end(walk)
 
     def _mixed_points(self) -> Array:
-        while len(self.walks) < self.width and not self._is_enough():
+        room = self._room
+        while len(self.walks) < room and not self._is_enough():
             self._begin()
         if not self.walks:
             self.stage = "done"
             return np.zeros((0, self.context.box.d))
-        parts = [walk.ask(self.context, self.space) for walk in self.walks if isinstance(walk, MixedWalk)]
+        self.walks.sort(key=self._height, reverse=True)
+        walks = [walk for walk in self.walks[:room] if isinstance(walk, MixedWalk)]
+        parts = [walk.ask(self.context, self.space, self.nodes) for walk in walks]
         self.sizes = [len(levels) for levels, _ in parts]
-        return self.space.units(
-            np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-        )
+        return self.space.units(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _points(self) -> Array:
+    def _points(self) -> Levels:
         """What walks want to know, each point once. Walks that need nothing new end at once."""
         wanted: dict[bytes, Levels] = {}
         waiting: list[Walk | MixedWalk] = []
-        idle = 0
-        while True:
-            if not self.walks and (
-                len(waiting) >= self.width or idle > _IDLE or self._is_enough() or not self._begin()
-            ):
+        idle, room = 0, self._room
+        self.walks.sort(key=self._height, reverse=True)
+        while len(waiting) < room:
+            if not self.walks and (idle > _IDLE or self._is_enough()):
                 break
+            if not self.walks:
+                self._begin()
             walk = self.walks.pop(0)
             assert isinstance(walk, Walk)
             levels = walk.ask(self.context, self.space, self.nodes)
@@ -127,46 +142,49 @@ class Discrete(Strategy):
                 continue
             wanted.update((each.tobytes(), each) for each in levels)
             waiting.append(walk)
-        self.walks = waiting
+        self.walks = waiting + self.walks
         if not wanted:
             self._go_on("walks from random points lead to known ones" if idle > _IDLE else self.why)
-            return self.ask().points if self.stage != "done" else np.zeros((0, self.context.box.d))
-        self.asked = np.stack(list(wanted.values()))
-        return self.space.units(self.asked, np.zeros((len(self.asked), 0)))
+        return np.stack(list(wanted.values())) if wanted else self.asked[:0]
+
+    @property
+    def _room(self) -> int:
+        """How many walks may be on their way: no more than the budget lets end."""
+        each = self.context.nfev / max(1, self.counts.searches)
+        return max(1, min(self.width, int(self.context.left / max(1.0, each))))
+
+    def _height(self, walk: Walk | MixedWalk) -> float:
+        """The value where a walk stands."""
+        if isinstance(walk, MixedWalk):
+            return float(np.nan_to_num(walk.inner.value, nan=-np.inf))
+        return float(self.nodes.values[walk.row]) if walk.path else -np.inf
+
+    def _annealed_points(self) -> Levels:
+        """What annealing wants to know, while it has its turn; it says where walks begin."""
+        context, bits = self.context, len(self.space.counts)
+        if (self.space.counts != 2).any() or self._is_small or self.why:
+            return np.zeros((0, bits), np.int64)
+        budget = context.maxfev if self.is_exhaustive else None
+        levels, starts = self.annealings.ask(context, self.nodes, budget)
+        if len(starts):
+            self.given = np.concatenate([self.space.units(starts, np.zeros((len(starts), 0))), self.given])
+        return levels
 
     # ---- walks
 
-    def _begin(self) -> bool:
-        """Another walk; False where no more are wanted."""
-        if self.stage not in ("walk", "look"):
-            return False
-        rng, archive, space = self.context.rng, self.context.archive, self.space
-        is_fresh = False
-        if len(self.given):
-            levels, reals = (part[0] for part in space.split(self.given[:1]))
-            self.given = self.given[1:]
-        elif self.stage == "look":
-            return False
-        elif len(archive) and rng.random() < (TUNING.kicked if self.context.is_global else TUNING.kicked_all):
-            levels, reals = (part[0] for part in space.split(archive.means[self._chosen()][None]))
-            levels = space.kicked(rng, levels)
-        else:
-            levels, reals, is_fresh = space.random(rng, 1)[0], rng.random(len(space.reals)), True
+    def _begin(self) -> None:
+        """Another walk."""
+        context, space = self.context, self.space
+        levels, reals, is_fresh = start(context, space, self.given)
+        self.given = self.given[1:]
         if space.is_mixed:
-            box = self.context.box
-            inner = Inner(reals, box.lower_unit[space.reals], box.upper_unit[space.reals], self.context.xtol)
+            box = context.box
+            inner = Inner(
+                reals, box.lower_unit[space.reals], box.upper_unit[space.reals], max(context.xtol, TUNING.rough)
+            )
             self.walks.append(MixedWalk(levels, inner, is_fresh))
         else:
             self.walks.append(Walk(levels, is_fresh))
-        return True
-
-    def _chosen(self) -> int:
-        """A mode to leave: any, or one of the best where only those count."""
-        archive, rng = self.context.archive, self.context.rng
-        if not self.context.is_global:
-            return int(rng.integers(len(archive)))
-        order = np.argsort(-archive.values, kind="stable")
-        return int(order[min(int(rng.geometric(0.5)) - 1, len(order) - 1)])
 
     def _end(self, walk: Walk | MixedWalk) -> None:
         """Note where a walk has ended; a new optimum is a mode."""
@@ -191,20 +209,14 @@ class Discrete(Strategy):
         """The mode of an optimum, and whether it is new."""
         context, space, row = self.context, self.space, walk.row
         known = int(self.nodes.modes[row])  # another walk may have been here in the meantime
+        if isinstance(walk, MixedWalk):
+            other, apart = self.nodes.nearest(walk.levels, walk.inner.x)
+            known = int(self.nodes.modes[other]) if apart < context.tolerances.same else -1
         if known >= 0:
             return known, False
-        d = context.box.d
-        gradient, active = np.zeros(d), np.zeros(d, np.bool_)
-        hessian = -max(context.scale, 1e-300) * np.eye(d)
-        kind = "optimum"
+        record = record_of(context, "unverified" if isinstance(walk, Walk) and walk.is_cut else "optimum")
         if isinstance(walk, MixedWalk):
-            held = walk.inner.held
-            gradient[space.reals], active[space.reals] = walk.inner.gradient, held
-            hessian[np.ix_(space.reals, space.reals)] = walk.hessian
-            kind = "boundary" if held.any() else "optimum"
-        elif walk.is_cut:
-            kind = "unverified"
-        record = Frozen(gradient, hessian, active, kind, "differences", context.nfev)
+            record = walk.recorded(record, space)
         point = space.units(self.nodes.levels[row][None], self.nodes.reals[row][None])[0]
         return context.archive.add(point, float(self.nodes.values[row]), record), True
 
@@ -226,63 +238,51 @@ class Discrete(Strategy):
 
     def _verdict(self) -> str:
         """Why further walks are not worth it, in words; empty while they are."""
-        if not self.context.is_global:
-            return self.stopping.ending(self.context, self.counts, [])
-        spent = self.context.nfev - (self.context.best_at if np.isfinite(self.best) else 0)
-        if self.since_better < TUNING.barren or spent < self.stopping.persistence:
+        context, counts = self.context, self.counts
+        if not context.is_global:
+            return self.stopping.ending(context, counts, [])
+        spent = context.nfev - (context.best_at if np.isfinite(self.best) else 0)
+        least: float = TUNING.barren
+        hits, values = counts.fresh.of(len(context.archive)), context.archive.values
+        if len(values) and hits[values.argmax()] < TUNING.often:
+            least = max(least, TUNING.longer * (counts.searches - self.since_better))
+        if self.since_better < least or spent < self.stopping.persistence:
             return ""
         return f"the last {self.since_better} walks found nothing better"
 
     def _go_on(self, why: str) -> None:
         """From walks to the points that are left, if they are few; then to the end."""
-        if self.stage == "walk" and self._is_small:
-            self.stage = "rest"
-        else:
-            self.stage, self.why = "done", self.why or why
-
-    def _rest(self) -> Levels:
-        """Points not evaluated, (n, m); none if there are no more."""
-        while self.reached < self.space.size:
-            numbers = np.arange(self.reached, min(self.reached + TUNING.together, self.space.size))
-            self.reached = int(numbers[-1]) + 1
-            levels = self.space.numbered(numbers)
-            levels = levels[[row < 0 for row in self.nodes.find_all(levels)]]
-            if len(levels):
-                return levels
-        return np.zeros((0, len(self.space.counts)), np.int64)
+        self.why = self.why or why
+        if not self._is_small:
+            self.stage = "done"
+            return
+        self.stage, self.walks, self.enumeration = "rest", [], Enumeration(self.space)
+        self.enumeration.know(*self.nodes.known)
+        self._look_at_all()
 
     def _look_at_all(self) -> None:
-        """All is known: walks begin where no neighbour is better, and end at once."""
-        space, counts = self.space, tuple(self.space.counts.tolist())
-        values = np.full(counts, -np.inf)
-        values[tuple(self.nodes.levels[: len(self.nodes)].T)] = self.nodes.values[: len(self.nodes)]
-        top = np.isfinite(values)
-        for i, is_ordered in enumerate(space.is_ordered.tolist()):
-            along, peaks = np.moveaxis(values, i, 0), np.moveaxis(top, i, 0)
-            if is_ordered:
-                error = self.context.tolerances.error_of(along)
-                peaks[1:] &= along[1:] + error[1:] >= along[:-1]
-                peaks[:-1] &= along[:-1] + error[:-1] >= along[1:]
-            else:
-                peaks &= along + self.context.tolerances.error_of(along) >= along.max(axis=0)
-        self.given = space.units(np.argwhere(top), np.zeros((int(top.sum()), 0)))
+        """Once all is known: the optima are those of the enumeration, and no others."""
+        assert self.enumeration is not None
+        if not self.enumeration.is_whole:
+            return
+        context, space, values = self.context, self.space, self.enumeration.values
+        error = context.tolerances.error_of(values) + context.tolerances.misread(0.0)
+        is_kept = only(self.enumeration.optima(error), values, space, context.archive, record_of(context, "optimum"))
+        self.counts.fresh.hits = self.counts.fresh.of(len(is_kept))[is_kept]
         self.counts.fresh.whole = space.size
-        self.stage, self.why = "look", f"all {space.size:,} points were evaluated"
-        while self._begin():
-            walk = self.walks.pop()
-            assert isinstance(walk, Walk)
-            walk.ask(self.context, space, self.nodes)
-            self._end(walk)
-        self.stage = "done"
+        self.stage, self.why = "done", f"all {space.size:,} points were evaluated"
 
     # ---- what is said
 
     def add_points(self, points: Array, values: Array) -> None:
         """Points told by the user; without real coordinates their values are known from now on."""
-        for point, value in zip(points, values.tolist(), strict=True):
-            levels, reals = (part[0] for part in self.space.split(point[None]))
-            if not self.space.is_mixed and self.nodes.find(levels) < 0:
-                self.nodes.add(levels, reals, value)
+        if not self.space.is_mixed:
+            levels = self.space.split(points)[0]
+            for each, value in zip(levels, values.tolist(), strict=True):
+                if self.nodes.find(each) < 0:
+                    self.nodes.add(each, np.zeros(0), value)
+            if self.enumeration is not None and self.stage == "rest":
+                self.enumeration.know(levels, values)
         order = np.argsort(-values, kind="stable")[: self.width]
         self.given = np.concatenate([self.given, points[order]])
 
@@ -297,5 +297,7 @@ class Discrete(Strategy):
     @property
     def account(self) -> str:
         beside = "; real coordinates were made good for every choice that was looked at" if self.space.is_mixed else ""
-        swapped = " and no exchange of two" if self.swaps else ""
-        return f"no change of one whole number by one, or of one choice,{swapped} betters a mode{beside}"
+        *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]
+        said = f"{', '.join(others)} and {last}" if others else last
+        annealed = f"; {counted(self.annealings.runs, 'annealing')} said where to begin" if self.annealings.runs else ""
+        return f"{said} betters a mode{beside}{annealed}"

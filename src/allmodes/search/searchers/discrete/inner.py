@@ -15,6 +15,10 @@ Array = NDArray[np.float64]
 _RISE = 1e-4  # of what the slope promises: a step that rises less is too long
 _SHORTER = 0.1, 0.5  # of a step that was too long, at least and at most
 _MOST_CUTS = 7  # of one step
+_KINK = 3.0  # times: curvature over short steps beyond that over ten times longer ones is a kink
+_STRETCH = 1.5  # of steps of a poll in a direction that was good; the volume that they span stays
+_LONGER = 1.5  # steps of a poll after a good one
+_AGAIN = 1e-6  # of all that it has risen: a poll that gained more is followed by another
 _LEAST_CURVATURE = 1e-8  # of the largest: below that a difference says nothing
 
 
@@ -30,9 +34,12 @@ class Inner:
         goal: to be given up if that value seems out of reach, and ended as soon as it is passed.
 
     Attributes:
-        phase: "value", "slopes", "line", "poll", "done".
+        phase: "value", "slopes", "line", "check" (at the end, for kinks), "poll", "done".
         gradient: by central differences, once `steps` of them were made.
         inverse: (r, r), of minus the Hessian, learnt.
+        basis, shape: (r, r), directions of a poll, rows, and what they are multiplied by: longer where that was good.
+        first, polled: values where it began, and where the poll did; `at_failure`, when a poll last found nothing, and
+            `dull`, how often in a row little was gained until then.
         is_kinked: whether it ended by polling, where slopes lead nowhere.
     """
 
@@ -53,10 +60,17 @@ class Inner:
     steps: int = 0
     poll: float = TUNING.poll
     asked: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    basis: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    shape: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    first: float = np.nan
+    polled: float = np.nan
+    at_failure: float = -np.inf
+    dull: int = 0
     is_reset: bool = True
     is_kinked: bool = False
 
     def __post_init__(self) -> None:
+        self.first = self.value
         if self.phase == "value" and np.isfinite(self.value):
             self.phase = "slopes"
 
@@ -79,22 +93,27 @@ class Inner:
             self.asked = self.x[None]
         elif self.phase == "slopes":
             self.asked = self._clipped(self.x + TUNING.difference * np.concatenate([np.eye(r), -np.eye(r)]))
+        elif self.phase == "check":
+            self.asked = self._clipped(self.x + TUNING.bend * np.concatenate([np.eye(r), -np.eye(r)]))
         elif self.phase == "line":
             self.asked = self._clipped(self.x + self.share * self.direction)[None]
         else:
-            basis = np.linalg.qr(rng.standard_normal((r, r)))[0]
-            self.asked = self._clipped(self.x + self.poll * np.concatenate([basis, -basis]))
+            self.basis = np.linalg.qr(rng.standard_normal((r, r)))[0]
+            steps = self.poll * self.basis @ self.shape
+            self.asked = self._clipped(self.x + np.concatenate([steps, -steps]))
         return self.asked
 
     def tell(self, values: Array, error: float) -> None:
         """Values at the points last asked for, which may be off by rounding."""
         if self.phase == "value":
-            self.value = float(values[0])
+            self.first = self.value = float(values[0])
             self.phase = "slopes" if np.isfinite(self.value) else "done"
         elif self.phase == "slopes":
             self._differences(values)
             self._learn()
             self._turn(error)
+        elif self.phase == "check":
+            self._check(values, error)
         elif self.phase == "line":
             self._judge(float(values[0]), error)
         else:
@@ -104,6 +123,17 @@ class Inner:
 
     def _clipped(self, points: Array) -> Array:
         return np.clip(points, self.lower, self.upper)
+
+    def _check(self, values: Array, error: float) -> None:
+        """Differences over longer steps: at a kink the curvature that short ones showed is gone."""
+        gradient, curvature = self.gradient, self.curvature
+        self._differences(values)
+        is_kink = (curvature < _KINK * self.curvature) & (curvature * TUNING.difference**2 < -4.0 * error)
+        self.gradient, self.curvature = gradient, curvature
+        if (is_kink & ~self.held).any() or values.max() > self.value + error:
+            self._to_poll()
+        else:
+            self.phase = "done"
 
     def _differences(self, values: Array) -> None:
         r = len(self.x)
@@ -150,7 +180,7 @@ class Inner:
         missing = self.goal - self.value
         is_hopeless = np.isfinite(missing) and self.steps >= TUNING.least_steps and TUNING.hopeless * gain < missing
         if length < 0.1 * self.xtol or gain <= 0.1 * error or is_hopeless:
-            self.phase = "done"
+            self.phase = "done" if is_hopeless else "check"
             return
         self.direction = step * min(1.0, TUNING.longest / length)
         self.phase, self.share, self.cuts = "line", 1.0, 0
@@ -169,20 +199,39 @@ class Inner:
         self.share *= float(np.clip(best, *_SHORTER))
         if self.cuts < _MOST_CUTS and self.share * float(np.abs(self.direction).max()) > 0.01 * self.xtol:
             return
-        if not self.is_reset:
-            self._reset()
-            self.last = None
-            self._turn(error)
-        else:
-            self.phase, self.is_kinked = "poll", True
+        self._to_poll()
+
+    def _to_poll(self) -> None:
+        """Slopes lead nowhere: try steps as long in each direction as the model allows, which knows valleys."""
+        sizes, axes = np.linalg.eigh(self.inverse)
+        widths = np.sqrt(np.maximum(sizes, _LEAST_CURVATURE * max(float(sizes.max(initial=0.0)), 1e-300)))
+        self._begin_poll((widths / np.exp(np.log(widths).mean()))[:, None] * axes.T)
+        self.is_kinked = True
+
+    def _begin_poll(self, shape: Array) -> None:
+        self.phase, self.shape, self.polled = "poll", shape, self.value
+        self.poll = min(TUNING.poll, TUNING.longest / float(np.abs(shape).max()))
 
     def _polled(self, values: Array, error: float) -> None:
-        best = int(values.argmax())
+        best, r = int(values.argmax()), len(self.x)
         if values[best] > self.value + error:
             self.x, self.value = self.asked[best].copy(), float(values[best])
-            self.poll = min(2.0 * self.poll, TUNING.longest)
+            along = self.basis[best % r]  # the floor of a valley is long: steps become longer the way that was good
+            self.shape = _STRETCH ** (-1.0 / r) * (np.eye(r) + (_STRETCH - 1.0) * np.outer(along, along)) @ self.shape
+            self.poll = min(_LONGER * self.poll, TUNING.longest / float(np.abs(self.shape).max()))
             self.steps += 1
         else:
             self.poll *= 0.5
-        if self.poll < self.xtol:
+            missing, risen = self.goal - self.value, self.value - self.at_failure
+            self.dull = self.dull + 1 if TUNING.hopeless * risen < missing else 0
+            self.at_failure = self.value
+            is_short = self.poll * float(np.abs(self.shape).max()) < TUNING.rough
+            if np.isfinite(missing) and is_short and self.dull >= TUNING.least_steps:
+                self.phase = "done"
+                return
+        if self.poll * float(np.abs(self.shape).max()) >= 0.1 * self.xtol:
+            return
+        if self.value > self.polled + _AGAIN * abs(self.first - self.value):
+            self._begin_poll(np.eye(r))  # what it has learnt on the way may be wrong here
+        else:
             self.phase = "done"

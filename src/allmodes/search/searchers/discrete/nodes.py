@@ -50,41 +50,61 @@ class Nodes:
     def _rows(self) -> dict[bytes, list[int]]:
         """By levels, also right after loading."""
         if self.number and not self.rows:
-            for row in range(self.number):
-                self.rows.setdefault(self.levels[row].tobytes(), []).append(row)
+            for row, key in enumerate(_keys(self.levels[: self.number])):
+                self.rows.setdefault(key, []).append(row)
         return self.rows
+
+    @property
+    def known(self) -> tuple[Levels, Array]:
+        """Levels (n, m) and values (n,)."""
+        return self.levels[: self.number], self.values[: self.number]
 
     def find(self, levels: Levels) -> int:
         """The first with these levels, -1 if there is none."""
         found = self._rows.get(levels.tobytes())
         return -1 if found is None else found[0]
 
-    def find_all(self, levels: Levels) -> list[int]:
+    def find_all(self, levels: Levels) -> NDArray[np.intp]:
         """The first with each of these levels (n, m), -1 where there is none."""
-        get, size = self._rows.get, 8 * self.m
-        data = np.ascontiguousarray(levels).tobytes()
-        found = (get(data[i : i + size]) for i in range(0, len(data), size))
-        return [-1 if rows is None else rows[0] for rows in found]
+        get = self._rows.get
+        found = map(get, _keys(levels))
+        return np.array([-1 if rows is None else rows[0] for rows in found], dtype=np.intp)
 
-    def near(self, levels: Levels, reals: Array, same: float) -> int:
-        """The one with these levels whose real coordinates are no farther off than this, -1 if there is none."""
-        for row in self._rows.get(levels.tobytes(), ()):
-            if np.abs(self.reals[row] - reals).max(initial=0.0) < same:
-                return row
-        return -1
+    def nearest(self, levels: Levels, reals: Array) -> tuple[int, float]:
+        """Of those with these levels from which a mode is known, the one closest to these real coordinates.
+
+        And how far off it is, in the coordinate in which it differs most; -1 and infinite if there is none.
+        """
+        rows = np.array([row for row in self._rows.get(levels.tobytes(), ()) if self.modes[row] >= 0], dtype=np.intp)
+        if not len(rows):
+            return -1, np.inf
+        apart = np.abs(self.reals[rows] - reals).max(axis=1, initial=0.0)
+        return int(rows[apart.argmin()]), float(apart.min())
 
     def add(self, levels: Levels, reals: Array, value: float) -> int:
         """Another one; its row."""
-        row, rows = self.number, self._rows
-        if row == len(self.values):
+        return self.add_all(levels[None], reals[None], np.array([value]))
+
+    def add_all(self, levels: Levels, reals: Array, values: Array) -> int:
+        """Others (n, m), (n, r), (n,); the row of the first."""
+        first, rows = self.number, self._rows
+        self.number += len(values)
+        while self.number > len(self.values):
             for name in ("levels", "reals", "values", "modes"):
                 part = getattr(self, name)
                 setattr(self, name, np.concatenate([part, np.full_like(part, -1)]))
-        self.levels[row], self.reals[row], self.values[row], self.modes[row] = levels, reals, value, -1
-        rows.setdefault(self.levels[row].tobytes(), []).append(row)
-        self.number += 1
-        return row
+        new = slice(first, self.number)
+        self.levels[new], self.reals[new], self.values[new], self.modes[new] = levels, reals, values, -1
+        for row, key in enumerate(_keys(levels), first):
+            rows.setdefault(key, []).append(row)
+        return first
 
     def lead(self, rows: list[int], mode: int) -> None:
         """Walks from there end in this mode."""
         self.modes[rows] = mode
+
+
+def _keys(levels: Levels) -> list[bytes]:
+    """What each of combinations (n, m) is looked up by."""
+    data, size = np.ascontiguousarray(levels).tobytes(), 8 * levels.shape[1]
+    return [data[i : i + size] for i in range(0, len(data), size)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +26,14 @@ class Space:
         places: (m,), the discrete coordinates among those of the box; `reals`, (r,), the others.
         counts: (m,), how many levels each has.
         is_ordered: (m,), whether neighbours are one level apart; otherwise all others are.
-        swaps: whether exchanging two entries with as many levels makes a neighbour, too.
+        exchanged: (p, 2), pairs of entries whose exchange makes a neighbour, too: those with the same levels.
     """
 
     places: NDArray[np.intp]
     reals: NDArray[np.intp]
     counts: Levels
     is_ordered: NDArray[np.bool_]
-    swaps: bool = False
+    exchanged: NDArray[np.intp]
 
     @staticmethod
     def of(box: Box, swaps: bool = False) -> Space:
@@ -40,7 +41,10 @@ class Space:
         places = np.array([place for place, _ in box.levels], dtype=np.intp)
         counts = np.array([grid.count for _, grid in box.levels], dtype=np.int64)
         is_ordered = np.array([grid.is_ordered for _, grid in box.levels], dtype=np.bool_)
-        return Space(places, np.flatnonzero(box.is_real), counts, is_ordered, swaps)
+        grids = [grid for _, grid in box.levels] if swaps else []
+        pairs = [(i, j) for j in range(len(grids)) for i in range(j) if grids[i].is_like(grids[j])]
+        exchanged = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        return Space(places, np.flatnonzero(box.is_real), counts, is_ordered, exchanged)
 
     @property
     def size(self) -> int:
@@ -64,26 +68,36 @@ class Space:
         levels = np.rint(points[:, self.places] * (self.counts - 1)).astype(np.int64)
         return levels, points[:, self.reals]
 
+    def numbers(self, levels: Levels) -> Levels:
+        """The numbers (n,) of combinations (n, m), the last coordinate running first."""
+        return np.ravel_multi_index(tuple(levels.T), tuple(self.counts.tolist()))
+
     def numbered(self, numbers: Levels) -> Levels:
-        """Combinations of levels (n, m) by their numbers (n,), the last coordinate running first."""
+        """The combinations (n, m) with these numbers (n,)."""
         return np.stack(np.unravel_index(numbers, tuple(self.counts.tolist())), axis=1).astype(np.int64)
+
+    @cached_property
+    def _changes(self) -> tuple[NDArray[np.intp], Levels]:
+        """Every change of one entry, at the bounds too: which entry, and by how many levels."""
+        steps = [
+            (-1, 1) if is_ordered else range(1, count)
+            for count, is_ordered in zip(self.counts.tolist(), self.is_ordered.tolist(), strict=True)
+        ]
+        places = np.repeat(np.arange(len(steps)), [len(each) for each in steps])
+        return places, np.concatenate([np.array(each, dtype=np.int64) for each in steps])
 
     def neighbours(self, levels: Levels) -> Levels:
         """All combinations (n, m) that one small change makes of one (m,)."""
-        changed = []
-        for i, (count, is_ordered) in enumerate(zip(self.counts.tolist(), self.is_ordered.tolist(), strict=True)):
-            here = int(levels[i])
-            others = (here - 1, here + 1) if is_ordered else range(count)
-            changed += [(i, other) for other in others if 0 <= other < count and other != here]
-        found = np.repeat(levels[None], len(changed), axis=0)
-        rows, columns = np.arange(len(changed)), np.array([i for i, _ in changed], dtype=np.intp)
-        found[rows, columns] = [other for _, other in changed]
-        return np.concatenate([found, self._swapped(levels)]) if self.swaps else found
+        places, steps = self._changes
+        there = levels[places] + steps
+        there = np.where(self.is_ordered[places], there, there % self.counts[places])
+        is_inside = (there >= 0) & (there < self.counts[places])
+        found = np.repeat(levels[None], int(is_inside.sum()), axis=0)
+        found[np.arange(len(found)), places[is_inside]] = there[is_inside]
+        return np.concatenate([found, self._swapped(levels)]) if len(self.exchanged) else found
 
     def _swapped(self, levels: Levels) -> Levels:
-        first, second = np.triu_indices(len(levels), 1)
-        differs = (levels[first] != levels[second]) & (self.counts[first] == self.counts[second])
-        first, second = first[differs], second[differs]
+        first, second = self.exchanged[levels[self.exchanged[:, 0]] != levels[self.exchanged[:, 1]]].T
         found = np.repeat(levels[None], len(first), axis=0)
         rows = np.arange(len(first))
         found[rows, first], found[rows, second] = levels[second], levels[first]
@@ -114,3 +128,15 @@ class Space:
             else:
                 found[i] = (found[i] + rng.integers(1, count)) % count
         return found
+
+
+def changes_in_words(box: Box, space: Space) -> list[str]:
+    """What small changes there are."""
+    grids = [grid for _, grid in box.levels]
+    kinds = {
+        "change of one whole number by one": any(grid.is_ordered and grid.sizes is None for grid in grids),
+        "step of one size to the next": any(grid.sizes is not None for grid in grids),
+        "other choice": any(not grid.is_ordered for grid in grids),
+        "exchange of two": len(space.exchanged) > 0,
+    }
+    return [words for words, is_there in kinds.items() if is_there]

@@ -31,7 +31,7 @@ class Walk:
     Attributes:
         path: points that it came by, as rows of the nodes.
         level: points of equal value found at its end; `at`, those of them whose neighbours are known.
-        order: of the neighbours, in which they are looked at.
+        around: neighbours of the point that is looked at, in the order in which they are evaluated.
         leap: a point farther on in the direction that was good last.
         mode: a known mode that it ended in; -1 for none.
         is_over, is_optimum: whether it has ended, and in an optimum (`is_cut`: of a plateau not seen as a whole).
@@ -42,7 +42,7 @@ class Walk:
     path: list[int] = field(default_factory=list)
     level: list[int] = field(default_factory=list)
     at: int = 0
-    order: Levels = field(default_factory=lambda: np.zeros(0, np.int64))
+    around: Levels = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     leap: Levels | None = None
     mode: int = -1
     is_over: bool = False
@@ -77,29 +77,35 @@ class Walk:
         self.level, self.at = [row], 0
         here = nodes.levels[row]
         self.leap = None if before is None else space.leap(here, before)
-        self.order = context.rng.permutation(len(space.neighbours(here)))
+        self._turn_to(here, context, space)
+
+    def _turn_to(self, levels: Levels, context: Context, space: Space) -> None:
+        """Look at the neighbours of a point next, in random order."""
+        around = space.neighbours(levels)
+        self.around = around[context.rng.permutation(len(around))]
 
     def _look(self, context: Context, space: Space, nodes: Nodes, value: float) -> Levels:
         """Go on to a better neighbour that is known, or along a plateau, or say which neighbours are not known."""
-        around = space.neighbours(nodes.levels[self.level[self.at]])[self.order]
+        around = self.around
         rows = nodes.find_all(around if self.leap is None else np.concatenate([around, self.leap[None]]))
-        known = [row for row in rows if row >= 0]
-        error = float(context.tolerances.error_of(value))
-        best = max(known, key=nodes.values.__getitem__, default=-1)
-        if best >= 0 and nodes.values[best] > value + error:
-            self._enter(best, context, space, nodes)
+        known = rows[rows >= 0]
+        values = nodes.values[known]
+        error = context.tolerances.misread(value)
+        if len(known) and values.max() > value + error:
+            self._enter(int(known[values.argmax()]), context, space, nodes)
             return around[:0]
-        far = self.leap if self.leap is not None and rows.pop() < 0 else None
-        unknown = around[[row < 0 for row in rows]]
+        is_far = self.leap is not None and rows[-1] < 0
+        unknown = around[rows[: len(around)] < 0]
         if len(unknown):
             first = unknown[: max(2, round(TUNING.share_looked * len(around)))]
-            return first if far is None else np.concatenate([far[None], first])
-        self._follow([row for row in rows if nodes.values[row] >= value - error], nodes)
+            return first if not is_far else np.concatenate([self.leap[None], first])  # type: ignore[index]
+        is_beside = rows[: len(around)]
+        self._follow(is_beside[nodes.values[is_beside] >= value - error].tolist(), nodes)
         self.at += 1
         if self.at == len(self.level) or self.is_over:
             self.is_over, self.is_optimum = True, self.mode < 0
         else:
-            self.order = context.rng.permutation(len(space.neighbours(nodes.levels[self.level[self.at]])))
+            self._turn_to(nodes.levels[self.level[self.at]], context, space)
         return around[:0]
 
     def _follow(self, equal: list[int], nodes: Nodes) -> None:
