@@ -23,6 +23,7 @@ NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
 _FAR = 100.0  # xtol: a last step that long means that a search has not arrived
 _RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
 _BARRED = 0.3  # of the way: constraints that leave less of it bar it
+_PUSH = 1e-9  # of the scale of the function: a slope that is none
 
 
 @stored
@@ -53,19 +54,25 @@ class Arrival:
 
     def begin(self, context: Context) -> None:
         """Look at the first-order conditions; ask for curvature if they hold."""
-        constraints, launch = _constraints(context), self.launch
-        hold = hold_of(constraints, launch.point, launch.gradient)
+        hold = self.hold(context)
         if not self._is_stationary(context, hold):
             self._end(NOWHERE)
             return
         t = hold.tangent.shape[1]
         if t == 0:
             self.reduced = np.zeros((0, 0))
-            self._compare(context)
+            self._refine(context, np.zeros(context.box.d), hold)
         elif context.order == 2:
-            self._judge(context, hold, hold.tangent.T @ launch.hessian @ hold.tangent, None)
+            self._judge(context, hold, hold.tangent.T @ self.launch.hessian @ hold.tangent, None)
         else:
             self._ask_bend(context, hold)
+
+    def hold(self, context: Context) -> Hold:
+        """What holds the place; slopes that are an error of differences, or nothing beside the scale, hold nothing."""
+        launch, tolerances = self.launch, context.tolerances
+        h = TUNING.difference * float(np.sqrt(tolerances.coarseness(launch.value)))
+        error = 0.0 if context.order else 4.0 * float(tolerances.error_of(launch.value)) / h
+        return hold_of(_constraints(context), launch.point, launch.gradient, _PUSH * context.scale + error)
 
     def _is_stationary(self, context: Context, hold: Hold) -> bool:
         """Whether the residual is what differences and the last step explain."""
@@ -127,8 +134,7 @@ class Arrival:
 
     def _bent(self, context: Context, values: Array, gradients: Array | None) -> None:
         """The curvature along the active set is measured."""
-        launch, constraints = self.launch, _constraints(context)
-        hold = hold_of(constraints, launch.point, launch.gradient)
+        launch, hold = self.launch, self.hold(context)
         V = hold.tangent
         if gradients is None:
             slopes, reduced = curvature_from_values(launch.value, values, V.shape[1], self.width)
@@ -161,22 +167,36 @@ class Arrival:
         elif bent.all():
             self._refine(context, step, hold)
         else:
-            self._look_along(context, V @ vectors[:, 0], float(sizes[0]) < -level, int((~bent).sum()))
+            self._look_around(context, V @ vectors[:, ~bent], float(sizes[0]) < -level)
 
-    def _look_along(self, context: Context, way: Array, is_saddle: bool, others: int) -> None:
-        """Where the active set is level or bends down: lower ground on either side, unless constraints bar the way."""
-        reach = TUNING.aside if is_saddle else TUNING.probe
-        point, sides = self.launch.point, (1.0, -1.0) if context.rng.random() < 0.5 else (-1.0, 1.0)
-        found = [nearest_feasible(_constraints(context), point + side * reach * way) for side in sides]
-        size = _BARRED * reach * float(np.abs(way).max())
-        open_ = [z for z in found if z is not None and np.abs(z - point).max() > size]
-        if not open_:
-            self.kind = "optimum" if others == 1 else "unverified"
-            self._compare(context)
-        elif is_saddle:
-            self._send_on(open_[0])
+    def _look_around(self, context: Context, ways: Array, is_saddle: bool) -> None:
+        """Where the active set is level or bends down: lower ground close by, as far as constraints do not bar the way.
+
+        A saddle is left along the first way. Elsewhere points on all sides are asked for.
+        """
+        d = context.box.d
+        if is_saddle:
+            side = 1.0 if context.rng.random() < 0.5 else -1.0
+            open_ = self._open(context, TUNING.aside * np.array([side, -side])[:, None] * ways[:, 0])
+            if len(open_):
+                self._send_on(open_[0])
+                return
+        random = context.rng.standard_normal((2 * d, d))
+        random /= np.abs(random).max(axis=1, keepdims=True)
+        open_ = self._open(context, TUNING.probe * np.concatenate([ways.T, -ways.T, random]))
+        if len(open_):
+            self.kind, self.stage, self.asked = "flat", PROBE, open_
         else:
-            self.kind, self.stage, self.asked = "flat", PROBE, np.array(open_)
+            self._compare(context)
+
+    def _open(self, context: Context, steps: Array) -> Array:
+        """Feasible points (n, d) that steps (N, d) lead to, those that constraints do not bar."""
+        constraints, point, kept = _constraints(context), self.launch.point, []
+        for step in steps:
+            found = nearest_feasible(constraints, point + step)
+            if found is not None and np.abs(found - point).max() > _BARRED * float(np.abs(step).max()):
+                kept.append(found)
+        return np.array(kept).reshape(-1, len(point))
 
     def _go_on(self, context: Context, step: Array, hold: Hold) -> None:
         """The curvature says that the optimum is elsewhere: the search goes on, with what was learnt."""
@@ -187,9 +207,10 @@ class Arrival:
         self._send_on(launch.point if found is None else found)
 
     def _refine(self, context: Context, step: Array, hold: Hold) -> None:
-        """The last step of Newton along the active set, where it is worth an evaluation."""
+        """The last step of Newton along the active set, and onto it, where that is worth an evaluation."""
         constraints, point = _constraints(context), self.launch.point
-        if np.abs(step).max() > 0.1 * context.xtol:
+        off = float(np.abs((constraints.rows(point) - constraints.margin) * hold.multipliers).sum())
+        if np.abs(step).max() > 0.1 * context.xtol or off > context.tolerances.rounding():
             found = self._beside(constraints, hold, step)
             is_near = np.abs(found - point).max() <= TUNING.probe
             if is_near and constraints.is_feasible(found[None])[0] and context.box.inside(found[None])[0]:
