@@ -18,12 +18,15 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-BEND, FINAL, PROBE, BETWEEN, DONE = "bend", "final", "probe", "between", "done"
+BEND, FINAL, PROBE, KINK, BETWEEN, DONE = "bend", "final", "probe", "kink", "between", "done"
 NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
 _FAR = 100.0  # xtol: a last step that long means that a search has not arrived
 _RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
 _BARRED = 0.3  # of the way: constraints that leave less of it bar it
 _PUSH = 1e-9  # of the scale of the function: a slope that is none
+_LEVEL = 1e-6  # of the scale of the function: a curvature that is none
+_WIDER = 10.0  # times the width: there second differences are a hundred times as large, at a kink ten times
+_KINKED = 30.0  # times: what lies between
 
 
 @stored
@@ -40,6 +43,7 @@ class Arrival:
         kind: of the mode, "optimum" until it is judged.
         rival: the known mode that it is compared with; `tried`, those that it was told from.
         width: between the points that tell the curvature.
+        is_smooth: whether it was looked at once more from farther away.
     """
 
     launch: Launch
@@ -51,6 +55,7 @@ class Arrival:
     rival: int = -1
     tried: tuple[int, ...] = ()
     width: float = TUNING.bend
+    is_smooth: bool = False
 
     def begin(self, context: Context) -> None:
         """Look at the first-order conditions; ask for curvature if they hold."""
@@ -81,6 +86,12 @@ class Arrival:
         bend = float(np.abs(launch.hessian).max(initial=0.0))
         allowed = TUNING.slack * float(np.abs(launch.gradient).max(initial=0.0)) + 100.0 * context.xtol * bend
         return worst <= allowed + context.tolerances.rounding() / TUNING.difference
+
+    def settle(self, context: Context) -> None:
+        """Nothing but its value says that it is an optimum: a population has converged here."""
+        self.kind, self.launch.gradient = "unverified", np.zeros(context.box.d)
+        self.launch.hessian = context.scale * np.eye(context.box.d)
+        self._compare(context)
 
     # ---- curvature
 
@@ -113,6 +124,13 @@ class Arrival:
         launch = self.launch
         if self.stage == BETWEEN:
             self._compared(context, values)
+        elif self.stage == KINK:
+            self.is_smooth = True
+            rise, expected = float(values.sum() - 2.0 * launch.value), self._steepest()[0] * self.width**2
+            if np.isfinite(rise) and rise < _KINKED * expected:
+                self._end(NOWHERE)
+            else:
+                self._compare(context)
         elif self.stage == FINAL:
             if values[0] <= launch.value + context.tolerances.rounding():
                 launch.point, launch.value = self.asked[0], float(values[0])
@@ -160,6 +178,7 @@ class Arrival:
         sizes, vectors = np.linalg.eigh(self.reduced)
         error = 20.0 * float(context.tolerances.error_of(launch.value)) / self.width**2 if measured is not None else 0.0
         level = max(TUNING.level * max(float(np.abs(sizes).max()), float(np.abs(launch.hessian).max())), error)
+        level = max(level, _LEVEL * context.scale)
         bent = sizes > level
         step = V @ (vectors[:, bent] @ (vectors[:, bent].T @ -slopes / sizes[bent]))
         if np.abs(step).max(initial=0.0) > _FAR * context.xtol:  # it has not arrived
@@ -239,7 +258,31 @@ class Arrival:
         for rival in rivals:
             if rival not in self.tried and self._ask_between(context, rival):
                 return
+        if self._ask_wider(context):
+            return
         self._end(NEW)
+
+    def _ask_wider(self, context: Context) -> bool:
+        """Points farther away where the curvature is largest: values alone may take a kink for a narrow valley."""
+        if context.order or self.is_smooth or self.kind != "optimum" or not len(self.reduced):
+            return False
+        size, way = self._steepest()
+        if size * self.width**2 < 1e3 * float(context.tolerances.error_of(self.launch.value)):
+            return False
+        hold, constraints = self.hold(context), _constraints(context)
+        if hold.tangent.shape[1] != len(way):
+            return False
+        step = _WIDER * self.width * (hold.tangent @ way)
+        points = np.array([self._beside(constraints, hold, side * step) for side in (1.0, -1.0)])
+        if not (context.box.inside(points).all() and constraints.is_feasible(points).all()):
+            return False
+        self.stage, self.asked = KINK, points
+        return True
+
+    def _steepest(self) -> tuple[float, Array]:
+        """The largest curvature along the active set, and where to."""
+        sizes, vectors = np.linalg.eigh(self.reduced)
+        return float(sizes[-1]), vectors[:, -1]
 
     def _ask_between(self, context: Context, rival: int) -> bool:
         """Points between, on the feasible set; False if there are none."""

@@ -20,7 +20,7 @@ def frozen_of(context: Context, arrival: Arrival) -> Frozen:
         bent = reduced + V.T @ constraints.curvature(launch.point, hold.multipliers) @ V
         model += V @ (bent - V.T @ model @ V) @ V.T
     else:
-        reduced = np.full((V.shape[1], V.shape[1]), 0.0)
+        reduced = V.T @ model @ V if arrival.kind == "unverified" else np.zeros((V.shape[1], V.shape[1]))
     kind = arrival.kind
     if kind == "optimum":
         kind = "constrained" if hold.held.any() else "boundary" if hold.at_bounds.any() else "optimum"
