@@ -79,6 +79,10 @@ class Constraints:
         calls, self.calls = self.calls, 0
         return calls
 
+    def forget(self) -> None:
+        """What was evaluated last."""
+        self._last = {}
+
     def values(self, z: Floats) -> Floats:
         """At unit points (N, d): (N, m), NaN where a function failed."""
         x = self.box.to_user(z)

@@ -109,8 +109,11 @@ class Constrained(Strategy):
         self._count()
 
     def _count(self) -> None:
-        assert self.context.constraints is not None
-        self.ncev += self.context.constraints.taken()
+        """Evaluations so far. What was evaluated last is forgotten: a search that is resumed does not know it either."""
+        constraints = self.context.constraints
+        assert constraints is not None
+        constraints.forget()
+        self.ncev += constraints.taken()
 
     # ---- beginning
 
