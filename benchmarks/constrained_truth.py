@@ -1,4 +1,4 @@
-"""The local minima of the constrained problems: multistart SLSQP with exact derivatives, and what allmodes finds beside.
+"""Local minima of the constrained problems: multistart SLSQP with exact derivatives, and what allmodes finds.
 
     python benchmarks/constrained_truth.py --write      find them, and write src/allmodes/problems/constrained_minima.py
     python benchmarks/constrained_truth.py --only g24   print those of a problem
@@ -21,7 +21,7 @@ from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import Constraints
 from allmodes.problems import constrained_problems
 from allmodes.problems.constrained import ConstrainedProblem
-from allmodes.search.searchers.constrained.subproblem import nearest_feasible
+from allmodes.search.searchers.constrained.subproblem import nearest_feasible, restored
 
 Floats = NDArray[np.float64]
 
@@ -43,12 +43,16 @@ def polished(problem: ConstrainedProblem, start: Floats) -> Floats | None:
     for kind, rows in (("ineq", problem.inequalities), ("eq", problem.equalities)):
         if rows is not None:
             conditions.append(
-                {"type": kind, "fun": lambda x, r=rows: problem.rows(x, r), "jac": lambda x, r=rows: problem.jacobian(x, r)}
+                {
+                    "type": kind,
+                    "fun": lambda x, r=rows: problem.rows(x, r),
+                    "jac": lambda x, r=rows: problem.jacobian(x, r),
+                }
             )
     x = start
     for _ in range(2):
         try:
-            x = minimize(
+            x = minimize(  # type: ignore[call-overload]
                 problem.value, x, jac=problem.gradient, method="SLSQP", bounds=problem.bounds, constraints=conditions,
                 options={"ftol": 1e-15, "maxiter": 300},
             ).x  # fmt: skip
@@ -57,6 +61,12 @@ def polished(problem: ConstrainedProblem, start: Floats) -> Floats | None:
     lower, upper = problem.bounds.T
     x = np.clip(x, lower, upper)
     return x if np.isfinite(x).all() and problem.violation(x) <= FEASIBLE * size_of(problem) else None
+
+
+def exact(constraints: Constraints, x: Floats | None) -> Floats | None:
+    """The same point, feasible to rounding."""
+    found = None if x is None else restored(constraints, constraints.box.to_unit(x[None])[0])
+    return None if found is None else constraints.box.to_user(found[None])[0]
 
 
 def size_of(problem: ConstrainedProblem) -> float:
@@ -86,17 +96,19 @@ def unexplained(problem: ConstrainedProblem, x: Floats) -> float:
 
 
 def is_lowest(problem: ConstrainedProblem, constraints: Constraints, x: Floats) -> bool:
-    """Whether no feasible point around is lower."""
+    """Whether no feasible point around is lower, and some are higher."""
     box, rng = constraints.box, np.random.default_rng(7)
     z = box.to_unit(x[None])[0]
-    value = problem.value(x)
+    value, highest = problem.value(x), -np.inf
     for direction in rng.standard_normal((AROUND, len(x))):
         found = nearest_feasible(constraints, z + ASIDE * direction / np.abs(direction).max())
         if found is None or np.abs(found - z).max() < 0.1 * ASIDE:
             continue
-        if problem.value(box.to_user(found[None])[0]) < value - 1e-9 * max(1.0, abs(value)):
+        beside = problem.value(box.to_user(found[None])[0])
+        highest = max(highest, beside)
+        if beside < value - 1e-9 * max(1.0, abs(value)):
             return False
-    return True
+    return bool(highest > value + 1e-9 * max(1.0, abs(value))) or highest == -np.inf
 
 
 def minima(problem: ConstrainedProblem, starts: int, is_searched: bool = True) -> Floats:
@@ -113,7 +125,7 @@ def minima(problem: ConstrainedProblem, starts: int, is_searched: bool = True) -
                 maxfev=300 * (problem.dimension + 1),
             )  # fmt: skip
         found += [mode.x for mode in mine.modes]
-    ends = [x for x in (polished(problem, start) for start in found) if x is not None]
+    ends = [x for start in found if (x := exact(constraints, polished(problem, start))) is not None]
     ends.sort(key=problem.value)
     kept: list[Floats] = []
     for x in ends:

@@ -31,6 +31,7 @@ _ORDER = (
     "kinks",
     "fits",
     "roots",
+    "constraints",
     "missing_modes",
     "recognition",
     "recognition_bank",

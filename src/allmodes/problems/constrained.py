@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class ConstrainedProblem:
 
     def rows(self, x: Floats, kind: Rows) -> Floats:
         """Of constraints of a kind at a point (d,): (m,)."""
-        return np.array(kind(x), dtype=np.float64)
+        return np.array(kind(list(x)), dtype=np.float64)
 
     def jacobian(self, x: Floats, kind: Rows) -> Floats:
         """Of the rows at a point (d,): (m, d)."""
@@ -70,10 +71,10 @@ class ConstrainedProblem:
         """As find_minima and SciPy take them, with their Jacobians."""
         from scipy.optimize import NonlinearConstraint  # late: importing it takes a while
 
+        chosen = [(kind, upper) for kind, upper in ((self.inequalities, np.inf), (self.equalities, 0.0)) if kind]
         return [
-            NonlinearConstraint(lambda x, k=kind: self.rows(x, k), 0.0, upper, jac=lambda x, k=kind: self.jacobian(x, k))
-            for kind, upper in ((self.inequalities, np.inf), (self.equalities, 0.0))
-            if kind is not None
+            NonlinearConstraint(partial(self.rows, kind=kind), 0.0, upper, jac=partial(self.jacobian, kind=kind))
+            for kind, upper in chosen
         ]
 
     def violation(self, x: Floats) -> float:

@@ -13,7 +13,7 @@ from allmodes.problems.constrained_minima import MINIMA
 
 
 def constrained_problems() -> dict[str, ConstrainedProblem]:
-    """By name: 28 classical ones, most with several minima, and 16 of the CEC2006 collection."""
+    """By name: 28 classical ones, most with several minima, and 15 of the CEC2006 collection."""
     problems = [*classic_problems(), *cec_problems()]
     return {each.name: replace(each, minima=_minima(each)) for each in problems}
 

@@ -1,4 +1,4 @@
-"""Constrained problems with several minima: Hock and Schittkowski's, test functions in discs and on spheres, packing."""
+"""Constrained problems with several minima: of Hock and Schittkowski, in discs, on spheres, packing."""
 
 from __future__ import annotations
 

@@ -8,11 +8,13 @@ from allmodes.search.searchers.constrained.arrival import KNOWN, NEW, NOWHERE, O
 from allmodes.search.searchers.constrained.launch import Launch
 from allmodes.search.searchers.constrained.record import frozen_of
 
-RIGHT, TOP = MIDDLE + [0.3, 0.0], MIDDLE + [0.0, 0.3]
+RIGHT, TOP = MIDDLE + np.array([0.3, 0.0]), MIDDLE + np.array([0.0, 0.3])
 
 
 def at(point, value=0.0, gradient=(0.0, 0.0)):
-    return Launch(0, np.array(point), True, stage="arrived", value=value, gradient=np.array(gradient), hessian=np.eye(2))
+    return Launch(
+        0, np.array(point), True, stage="arrived", value=value, gradient=np.array(gradient), hessian=np.eye(2)
+    )
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -69,7 +71,9 @@ def test_values_do_not_take_a_kink_for_a_narrow_valley():
 
 
 def test_a_vertex_needs_no_curvature():
-    context = make_context([{"type": "ineq", "fun": lambda x: x[0] - 0.2}, {"type": "ineq", "fun": lambda x: x[1] - 0.3}])
+    context = make_context(
+        [{"type": "ineq", "fun": lambda x: x[0] - 0.2}, {"type": "ineq", "fun": lambda x: x[1] - 0.3}]
+    )
     fun = lambda z: z[0] + z[1]  # noqa: E731
     launch = Launch(0, MIDDLE.copy(), True)
     play(launch, context, fun)

@@ -23,7 +23,7 @@ def run(descent, context):
 
 def test_it_goes_down_over_kinks_to_the_edge():
     context = make_context(DISC)
-    descent = Descent(Launch(0, MIDDLE + [0.2, 0.0], True, value=kinked(MIDDLE + [0.2, 0.0])))
+    descent = Descent(Launch(0, MIDDLE + np.array([0.2, 0.0]), True, value=kinked(MIDDLE + np.array([0.2, 0.0]))))
     assert run(descent, context)
     lowest = 0.55, 0.5 + np.sqrt(0.09 - 0.05**2)
     assert np.abs(descent.launch.point - lowest).max() < 1e-4

@@ -7,7 +7,7 @@ from scipy.optimize import LinearConstraint
 
 from allmodes.search.searchers.constrained.optimality import curvature_from_values, hold_of, pairs, tangent_of
 
-RIGHT = MIDDLE + [0.3, 0.0]
+RIGHT = MIDDLE + np.array([0.3, 0.0])
 
 
 def test_a_constraint_that_is_pushed_against_holds():

@@ -56,7 +56,9 @@ def test_a_bent_row_is_followed(hessian, gradient):
 
 def test_an_equality_and_a_side_hold_together():
     sides = np.array([[-0.5, -2.0], [2.0, 2.0]])
-    u = best_within(Model(np.array([1.0, 0.0]), np.zeros((2, 2)), sides), disc, np.ones(1, bool), np.array([0.0, 1.0]), 1e-10)
+    u = best_within(
+        Model(np.array([1.0, 0.0]), np.zeros((2, 2)), sides), disc, np.ones(1, bool), np.array([0.0, 1.0]), 1e-10
+    )
     assert u == pytest.approx([-0.5, np.sqrt(0.75)], abs=1e-3)
 
 

@@ -44,14 +44,14 @@ def test_the_least_violated_point_survives_a_solver_that_fails(monkeypatch):
 
 def test_a_point_beside_the_constraints_is_restored_exactly():
     constraints = constraints_of(CIRCLE)
-    found = restored(constraints, MIDDLE + [0.31, 0.02])
+    found = restored(constraints, MIDDLE + np.array([0.31, 0.02]))
     assert constraints.violation(found[None])[0] < 1e-12
-    held = restored(constraints_of(DISC), MIDDLE + [0.29, 0.0], np.ones(1, bool))
+    held = restored(constraints_of(DISC), MIDDLE + np.array([0.29, 0.0]), np.ones(1, bool))
     assert held == pytest.approx([0.8, 0.5], abs=1e-9)
 
 
 def test_the_best_of_a_model_is_feasible_and_within_the_radius():
-    constraints, point, g = constraints_of(DISC), MIDDLE + [0.25, 0.0], np.array([-1.0, -0.2])
+    constraints, point, g = constraints_of(DISC), MIDDLE + np.array([0.25, 0.0]), np.array([-1.0, -0.2])
     found, change = best_of_model(constraints, point, g, np.zeros((2, 2)), 0.1)
     assert change < 0.0
     assert np.abs(found - point).max() <= 0.1 + 1e-12
@@ -60,7 +60,7 @@ def test_the_best_of_a_model_is_feasible_and_within_the_radius():
 
 
 def test_what_the_small_solver_leaves_scipy_solves(monkeypatch):
-    constraints, point, g = constraints_of(DISC), MIDDLE + [0.25, 0.0], np.array([-1.0, -0.2])
+    constraints, point, g = constraints_of(DISC), MIDDLE + np.array([0.25, 0.0]), np.array([-1.0, -0.2])
     found, _ = best_of_model(constraints, point, g, np.zeros((2, 2)), 0.1)
     monkeypatch.setattr(subproblem, "best_within", lambda *args: None)
     other, _ = best_of_model(constraints, point, g, np.zeros((2, 2)), 0.1)
@@ -68,6 +68,8 @@ def test_what_the_small_solver_leaves_scipy_solves(monkeypatch):
 
 
 def test_a_point_that_nothing_betters_is_kept():
-    found, change = best_of_model(constraints_of(DISC), MIDDLE + [0.3, 0.0], np.array([-1.0, 0.0]), np.zeros((2, 2)), 0.1)
+    found, change = best_of_model(
+        constraints_of(DISC), MIDDLE + np.array([0.3, 0.0]), np.array([-1.0, 0.0]), np.zeros((2, 2)), 0.1
+    )
     assert found == pytest.approx([0.8, 0.5], abs=1e-9)
     assert change == 0.0

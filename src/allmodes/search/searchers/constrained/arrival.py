@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from allmodes.objective.constraints import Constraints
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.launch import Launch
-from allmodes.search.searchers.constrained.optimality import Hold, curvature_from_values, hold_of, pairs
-from allmodes.search.searchers.constrained.subproblem import nearest_feasible, restored
+from allmodes.search.searchers.constrained.optimality import Hold, curvature_from_values, hold_of, pairs, steepest
+from allmodes.search.searchers.constrained.subproblem import nearest_feasible, reachable, restored
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
@@ -22,7 +22,6 @@ BEND, FINAL, PROBE, KINK, BETWEEN, DONE = "bend", "final", "probe", "kink", "bet
 NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
 _FAR = 100.0  # xtol: a last step that long means that a search has not arrived
 _RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
-_BARRED = 0.3  # of the way: constraints that leave less of it bar it
 _PUSH = 1e-9  # of the scale of the function: a slope that is none
 _LEVEL = 1e-6  # of the scale of the function: a curvature that is none
 _WIDER = 10.0  # times the width: there second differences are a hundred times as large, at a kink ten times
@@ -44,6 +43,7 @@ class Arrival:
         rival: the known mode that it is compared with; `tried`, those that it was told from.
         width: between the points that tell the curvature.
         is_smooth: whether it was looked at once more from farther away.
+        floor: slopes below that are none, as judged when it began.
     """
 
     launch: Launch
@@ -56,9 +56,11 @@ class Arrival:
     tried: tuple[int, ...] = ()
     width: float = TUNING.bend
     is_smooth: bool = False
+    floor: float = 0.0
 
     def begin(self, context: Context) -> None:
         """Look at the first-order conditions; ask for curvature if they hold."""
+        self.floor = self._floor(context)
         hold = self.hold(context)
         if not self._is_stationary(context, hold):
             self._end(NOWHERE)
@@ -74,17 +76,18 @@ class Arrival:
 
     def hold(self, context: Context) -> Hold:
         """What holds the place; slopes that are an error of differences, or nothing beside the scale, hold nothing."""
+        return hold_of(_constraints(context), self.launch.point, self.launch.gradient, self.floor)
+
+    def _floor(self, context: Context) -> float:
         launch, tolerances = self.launch, context.tolerances
         h = TUNING.difference * float(np.sqrt(tolerances.coarseness(launch.value)))
         error = 0.0 if context.order else 4.0 * float(tolerances.error_of(launch.value)) / h
-        return hold_of(_constraints(context), launch.point, launch.gradient, _PUSH * context.scale + error)
+        return _PUSH * context.scale + error
 
     def _is_stationary(self, context: Context, hold: Hold) -> bool:
         """Whether the residual is what differences and the last step explain."""
-        launch = self.launch
-        worst = float(np.abs(hold.residual).max(initial=0.0))
-        bend = float(np.abs(launch.hessian).max(initial=0.0))
-        allowed = TUNING.slack * float(np.abs(launch.gradient).max(initial=0.0)) + 100.0 * context.xtol * bend
+        worst, bend = (float(np.abs(each).max(initial=0.0)) for each in (hold.residual, self.launch.hessian))
+        allowed = TUNING.slack * float(np.abs(self.launch.gradient).max(initial=0.0)) + 100.0 * context.xtol * bend
         return worst <= allowed + context.tolerances.rounding() / TUNING.difference
 
     def settle(self, context: Context) -> None:
@@ -126,7 +129,7 @@ class Arrival:
             self._compared(context, values)
         elif self.stage == KINK:
             self.is_smooth = True
-            rise, expected = float(values.sum() - 2.0 * launch.value), self._steepest()[0] * self.width**2
+            rise, expected = float(values.sum() - 2.0 * launch.value), steepest(self.reduced)[0] * self.width**2
             if np.isfinite(rise) and rise < _KINKED * expected:
                 self._end(NOWHERE)
             else:
@@ -193,29 +196,20 @@ class Arrival:
 
         A saddle is left along the first way. Elsewhere points on all sides are asked for.
         """
-        d = context.box.d
+        constraints, point, d = _constraints(context), self.launch.point, context.box.d
         if is_saddle:
             side = 1.0 if context.rng.random() < 0.5 else -1.0
-            open_ = self._open(context, TUNING.aside * np.array([side, -side])[:, None] * ways[:, 0])
+            open_ = reachable(constraints, point, TUNING.aside * np.array([side, -side])[:, None] * ways[:, 0])
             if len(open_):
                 self._send_on(open_[0])
                 return
         random = context.rng.standard_normal((2 * d, d))
         random /= np.abs(random).max(axis=1, keepdims=True)
-        open_ = self._open(context, TUNING.probe * np.concatenate([ways.T, -ways.T, random]))
+        open_ = reachable(constraints, point, TUNING.probe * np.concatenate([ways.T, -ways.T, random]))
         if len(open_):
             self.kind, self.stage, self.asked = "flat", PROBE, open_
         else:
             self._compare(context)
-
-    def _open(self, context: Context, steps: Array) -> Array:
-        """Feasible points (n, d) that steps (N, d) lead to, those that constraints do not bar."""
-        constraints, point, kept = _constraints(context), self.launch.point, []
-        for step in steps:
-            found = nearest_feasible(constraints, point + step)
-            if found is not None and np.abs(found - point).max() > _BARRED * float(np.abs(step).max()):
-                kept.append(found)
-        return np.array(kept).reshape(-1, len(point))
 
     def _go_on(self, context: Context, step: Array, hold: Hold) -> None:
         """The curvature says that the optimum is elsewhere: the search goes on, with what was learnt."""
@@ -266,7 +260,7 @@ class Arrival:
         """Points farther away where the curvature is largest: values alone may take a kink for a narrow valley."""
         if context.order or self.is_smooth or self.kind != "optimum" or not len(self.reduced):
             return False
-        size, way = self._steepest()
+        size, way = steepest(self.reduced)
         if size * self.width**2 < 1e3 * float(context.tolerances.error_of(self.launch.value)):
             return False
         hold, constraints = self.hold(context), _constraints(context)
@@ -278,11 +272,6 @@ class Arrival:
             return False
         self.stage, self.asked = KINK, points
         return True
-
-    def _steepest(self) -> tuple[float, Array]:
-        """The largest curvature along the active set, and where to."""
-        sizes, vectors = np.linalg.eigh(self.reduced)
-        return float(sizes[-1]), vectors[:, -1]
 
     def _ask_between(self, context: Context, rival: int) -> bool:
         """Points between, on the feasible set; False if there are none."""

@@ -46,7 +46,6 @@ class Constrained(Strategy):
         counts: what came of the local searches.
         closed: starts in a row that no feasible point was found near.
         closest_yet, violation: the least violated point, and by how much, while none is feasible.
-        ncev: evaluations of the constraints.
         said: why it is over.
     """
 
@@ -66,7 +65,6 @@ class Constrained(Strategy):
     closed: int = 0
     closest_yet: Array | None = None
     violation: float = np.inf
-    ncev: int = 0
     said: str = ""
 
     def __post_init__(self) -> None:
@@ -81,10 +79,10 @@ class Constrained(Strategy):
             points = [*(each.ask(self.context) for each in self.launches), *(each.asked for each in self.arrivals)]
             points += [each.ask(self.context) for each in self.descents]
             if sum(map(len, points)):
-                self._count()
+                self.context.count_constraints()
                 return Request(np.concatenate(points), self.context.needs)
             self._settle()
-        self._count()
+        self.context.count_constraints()
         return Request(np.zeros((0, self.context.box.d)))
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
@@ -106,14 +104,7 @@ class Constrained(Strategy):
             descent.tell(self.context, values[place:])
             self.descended += len(values) - place
         self._settle()
-        self._count()
-
-    def _count(self) -> None:
-        """Evaluations so far. What was evaluated last is forgotten: a search that is resumed does not know it either."""
-        constraints = self.context.constraints
-        assert constraints is not None
-        constraints.forget()
-        self.ncev += constraints.taken()
+        self.context.count_constraints()
 
     # ---- beginning
 
@@ -243,7 +234,7 @@ class Constrained(Strategy):
     @property
     def noted(self) -> dict[str, Any]:
         assert self.context.constraints is not None
-        return {"constraints": self.context.constraints.m, "ncev": self.ncev}
+        return {"constraints": self.context.constraints.m, "ncev": self.context.ncev}
 
     @property
     def fresh(self) -> Fresh:
@@ -252,7 +243,7 @@ class Constrained(Strategy):
     @property
     def account(self) -> str:
         counts = self.counts
-        said = f"{counts.searches} local searches under constraints, which were evaluated {self.ncev} times"
+        said = f"{counts.searches} local searches under constraints, which were evaluated {self.context.ncev} times"
         return said if counts.searches else ""
 
     @property

@@ -1,7 +1,7 @@
 """Where smooth local searches get stuck: a small population, all of whose points are feasible, by values alone.
 
-It ranks points as feasibility rules do, which is simple where constraints cost nothing: every point drawn is replaced by
-the nearest feasible one, and these are ranked by the objective.
+It ranks points as feasibility rules do, which is simple where constraints cost nothing: every point drawn is replaced
+by the nearest feasible one, and these are ranked by the objective.
 """
 
 from __future__ import annotations

@@ -86,3 +86,9 @@ def curvature_from_values(value: float, values: Array, t: int, h: float) -> tupl
 def pairs(t: int) -> list[tuple[int, int]]:
     """All pairs i < j."""
     return [(i, j) for i in range(t) for j in range(i + 1, t)]
+
+
+def steepest(hessian: Array) -> tuple[float, Array]:
+    """The largest curvature, and where to."""
+    sizes, vectors = np.linalg.eigh(hessian)
+    return float(sizes[-1]), np.asarray(vectors[:, -1])

@@ -1,4 +1,4 @@
-"""Sequential quadratic programming by hand where SciPy's takes a hundred times as long: tiny problems, one after the other.
+"""Sequential quadratic programming for tiny problems, of which SciPy's solver takes most of the time to begin.
 
 The steps are convex quadratic programmes, which are least-distance problems and these are non-negative least squares
 [Lawson and Hanson, Solving least squares problems, 1974]. What does not converge at once is left to SciPy's SLSQP.
@@ -66,7 +66,11 @@ def convex(B: Array, g: Array, G: Array, h: Array) -> tuple[Array, Array] | None
 
 
 def best_within(
-    model: Model, look: Callable[[Array], tuple[Array, Array]], is_equality: NDArray[np.bool_], begin: Array, still: float
+    model: Model,
+    look: Callable[[Array], tuple[Array, Array]],
+    is_equality: NDArray[np.bool_],
+    begin: Array,
+    still: float,
 ) -> Array | None:
     """The minimum of a model where rows are at least 0, or 0, begun at u; None if it is not found within a few steps.
 

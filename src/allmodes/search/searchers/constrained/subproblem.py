@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 
 _ACCURACY = 1e-14  # of SLSQP, for a model and constraints of size 1
 _ITERATIONS = 60  # of SLSQP
+_BARRED = 0.3  # of the way: constraints that leave less of it bar it
 _STILL = 1e-9  # of the box: a step that is none
 _EXACT = 2e-6  # of the feasibility wanted, how exactly constraints are restored: by default to rounding
 
@@ -64,6 +65,16 @@ def nearest_feasible(constraints: Constraints, start: Array) -> Array | None:
         if found is not None:
             return found
     return None
+
+
+def reachable(constraints: Constraints, point: Array, steps: Array) -> Array:
+    """Feasible points (n, d) that steps (N, d) from a point lead to, those that constraints do not bar."""
+    kept = []
+    for step in steps:
+        found = nearest_feasible(constraints, point + step)
+        if found is not None and np.abs(found - point).max() > _BARRED * float(np.abs(step).max()):
+            kept.append(found)
+    return np.array(kept).reshape(-1, len(point))
 
 
 def least_violated(constraints: Constraints, start: Array) -> Array:

@@ -20,7 +20,9 @@ class Tuning:
     difference: float = constant(1e-7, "box", "between values whose difference is a slope")
 
     # over kinks
-    descent: float = constant(0.02, "box", "first deviation of a population that goes on where a local search got stuck")
+    descent: float = constant(
+        0.02, "box", "first deviation of a population that goes on where a local search got stuck"
+    )
     generations: int = constant(40, "generations", "of it for each coordinate and one more, before it is given up")
     stuck: int = constant(16, "searches", "that got stuck and wait for a population, the best of them")
 
