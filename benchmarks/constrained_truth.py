@@ -3,7 +3,8 @@
     python benchmarks/constrained_truth.py --write      find them, and write src/allmodes/problems/constrained_minima.py
     python benchmarks/constrained_truth.py --only g24   print those of a problem
 
-What is kept is feasible, satisfies the first-order conditions, and is no higher than the feasible points around it.
+What is kept is feasible, satisfies the first-order conditions, is no higher than the feasible points around it, and is
+where SLSQP comes back to from these.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ STATIONARY = 1e-5  # of the largest slope
 APART = 1e-3  # of the bounds: two minima
 ASIDE = 1e-3  # of the bounds: where it has to be no lower
 AROUND = 60  # points there
+RETURNS = 8  # searches from there
 HEAD = '''"""Local minima of constrained problems, found by benchmarks/constrained_truth.py; best first."""
 
 MINIMA: dict[str, list[list[float]]] = {
 '''
 
 
-def polished(problem: ConstrainedProblem, start: Floats) -> Floats | None:
-    """Where SLSQP ends from a start, if that is feasible."""
+def polished(problem: ConstrainedProblem, start: Floats, size: float = 1.0) -> Floats | None:
+    """Where SLSQP ends from a start, if that is feasible; its first steps are as short as the size is small."""
     conditions: list[dict[str, Any]] = []
     for kind, rows in (("ineq", problem.inequalities), ("eq", problem.equalities)):
         if rows is not None:
@@ -53,8 +55,8 @@ def polished(problem: ConstrainedProblem, start: Floats) -> Floats | None:
     for _ in range(2):
         try:
             x = minimize(  # type: ignore[call-overload]
-                problem.value, x, jac=problem.gradient, method="SLSQP", bounds=problem.bounds, constraints=conditions,
-                options={"ftol": 1e-15, "maxiter": 300},
+                lambda z: size * problem.value(z), x, jac=lambda z: size * problem.gradient(z), method="SLSQP",
+                bounds=problem.bounds, constraints=conditions, options={"ftol": 1e-15, "maxiter": 300},
             ).x  # fmt: skip
         except ValueError:
             return None
@@ -111,6 +113,21 @@ def is_lowest(problem: ConstrainedProblem, constraints: Constraints, x: Floats) 
     return bool(highest > value + 1e-9 * max(1.0, abs(value))) or highest == -np.inf
 
 
+def stays(problem: ConstrainedProblem, constraints: Constraints, x: Floats) -> bool:
+    """Whether SLSQP comes back from places around: it leaves saddles that few directions show."""
+    box, rng = constraints.box, np.random.default_rng(8)
+    z, width = box.to_unit(x[None])[0], np.ptp(problem.bounds, axis=1)
+    slopes = [problem.gradient(np.clip(x + ASIDE * width * side, *problem.bounds.T)) for side in (1.0, -1.0)]
+    size = ASIDE * float(width.min()) / max(1.0, *(float(np.abs(slope).max()) for slope in slopes))
+    for direction in rng.standard_normal((RETURNS, len(x))):
+        begin = nearest_feasible(constraints, z + 3.0 * ASIDE * direction / np.abs(direction).max())
+        end = None if begin is None else polished(problem, box.to_user(begin[None])[0], size)
+        has_left = end is not None and bool((np.abs(end - x) > 10.0 * ASIDE * width).any())
+        if has_left and problem.value(end) < problem.value(x) - 1e-7 * max(1.0, abs(problem.value(x))):
+            return False
+    return True
+
+
 def minima(problem: ConstrainedProblem, starts: int, is_searched: bool = True) -> Floats:
     """All of them, best first."""
     box = Box.make(problem.bounds)
@@ -131,7 +148,11 @@ def minima(problem: ConstrainedProblem, starts: int, is_searched: bool = True) -
     for x in ends:
         if any((np.abs(x - other) <= APART * (upper - lower)).all() for other in kept):
             continue
-        if unexplained(problem, x) <= STATIONARY and is_lowest(problem, constraints, x):
+        if (
+            unexplained(problem, x) <= STATIONARY
+            and is_lowest(problem, constraints, x)
+            and stays(problem, constraints, x)
+        ):
             kept.append(x)
     return np.array(kept).reshape(-1, problem.dimension)
 

@@ -108,15 +108,18 @@ def restored(constraints: Constraints, point: Array, held: NDArray[np.bool_] | N
         held: (r,), rows that are to be 0, like equalities; the others are left alone then. None for all constraints.
     """
     box, exact = constraints.box, _EXACT * constraints.feasibility
-    z, before = point, np.inf
+    z, best, before = point, point, np.inf
     for _ in range(TUNING.restorations):
         rows = constraints.rows(z) - constraints.margin
         is_exact = constraints.is_equality if held is None else held
         wanted = np.where(is_exact, rows, np.minimum(rows, 0.0) if held is None else 0.0)
         worst = float(np.abs(wanted).max(initial=0.0))
-        if worst <= exact or worst >= before:
+        if worst >= before:
+            z = best
             break
-        before = worst
+        best, before = z, worst
+        if worst <= exact:
+            break
         counted = np.flatnonzero(wanted) if held is None else np.flatnonzero(held)
         if held is None:  # those about to be violated stay where they are
             counted = np.union1d(counted, np.flatnonzero(rows < 10.0 * worst))
