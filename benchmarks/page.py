@@ -32,6 +32,7 @@ _ORDER = (
     "fits",
     "roots",
     "whole",
+    "constraints",
     "missing_modes",
     "recognition",
     "recognition_bank",

@@ -95,6 +95,7 @@ class Task:
         diagnosis = Diagnosis(context, is_trusted, compares=order > 0 and not is_derived)
         if context.constraints is not None:
             diagnosis.move_inside()
+            context.count_constraints()
         state = FinderState(settings, frame, context, search, known, memory, diagnosis)
         if len(known):
             state.welcome(known.points, known.values, 0)

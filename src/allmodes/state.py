@@ -159,6 +159,13 @@ class FinderState:
         """A first look at the function. One that proves noisy is searched as such, by the methods that can."""
         with np.errstate(all="ignore"):
             self.diagnosis.tell(round_.points, Evaluation(round_.value, round_.gradient, round_.hessian))
+        if self.diagnosis.twice and self.context.constraints is not None:
+            first, second = self.diagnosis.twice
+            raise ValueError(
+                f"constraints are given and fun is noisy: two values at one point are {first:.10g} and {second:.10g}. "
+                "Constrained searches compare exact values: make fun exact, or add a penalty to it and leave "
+                "constraints out."
+            )
         if self.diagnosis.twice and self.settings.method in NOISY_METHODS:
             self.context.learn_noise(math.nan)
             self.search = Noisy(self.context)

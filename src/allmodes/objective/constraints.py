@@ -19,6 +19,8 @@ FEASIBILITY = 1e-8  # of a constraint's scale: a point that violates it by less 
 _SAMPLED = 64  # points of the box whose values tell the scale of a constraint
 _STEP = 6e-6  # of the box: two-sided differences of values, the cube root of rounding
 _BEND = 1e-4  # of the box: two-sided differences of Jacobians
+_MARGIN = 4e-6  # of the feasibility wanted: points aim that far inside, for the objective may be undefined outside
+_KEPT_OFF = 0.1  # likewise, for constraints that are never to be violated, whatever their rounding
 _FAILED = -10.0  # scales: by how much a constraint counts as violated where its function fails
 
 
@@ -36,6 +38,7 @@ class Constraints:
         index, sign, bound: (r,), row k is sign (c_index - bound) / scale.
         is_equality: (r,), which rows are to be 0.
         keeps: (r,), which are never to be violated where the objective is evaluated.
+        margin: (r,), what rows that are no equalities are aimed at in place of 0.
         scale: (m,), of each constraint.
         calls: points at which they were evaluated since `taken` was called.
     """
@@ -58,7 +61,7 @@ class Constraints:
         self.bound = np.array([row[2] for row in rows])
         self.is_equality = is_equal[self.index]
         self.keeps = keep[self.index] & ~self.is_equality
-        self.margin = np.where(self.keeps, 0.1 * feasibility, 0.0)
+        self.margin = np.where(self.is_equality, 0.0, np.where(self.keeps, _KEPT_OFF, _MARGIN) * feasibility)
 
     @staticmethod
     def make(
@@ -75,6 +78,10 @@ class Constraints:
         """Evaluations since this was asked last."""
         calls, self.calls = self.calls, 0
         return calls
+
+    def forget(self) -> None:
+        """What was evaluated last."""
+        self._last = {}
 
     def values(self, z: Floats) -> Floats:
         """At unit points (N, d): (N, m), NaN where a function failed."""

@@ -4,6 +4,8 @@ from allmodes.problems import applications, gllim, hapke, mean_shift, metrics
 from allmodes.problems.banana import banana
 from allmodes.problems.benchmark_problems import benchmark_problems
 from allmodes.problems.cec2013 import NichingProblem, cec2013
+from allmodes.problems.constrained import ConstrainedProblem
+from allmodes.problems.constrained_bed import constrained_problems
 from allmodes.problems.degenerate import degenerate
 from allmodes.problems.extension import pyramidal
 from allmodes.problems.fits import FitProblem, fit_problems
@@ -19,6 +21,7 @@ from allmodes.problems.styblinski_tang import styblinski_tang, styblinski_tang_o
 from allmodes.problems.vincent import vincent
 
 __all__ = [
+    "ConstrainedProblem",
     "FitProblem",
     "NichingProblem",
     "Problem",
@@ -27,6 +30,7 @@ __all__ = [
     "banana",
     "benchmark_problems",
     "cec2013",
+    "constrained_problems",
     "degenerate",
     "fit_problems",
     "gllim",

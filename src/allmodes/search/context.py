@@ -48,7 +48,7 @@ class Context:
         within, min_distance: how much worse than the best a mode may be, and how close to a better one as a share of
             the box, to be wanted (see `wanted`).
         paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
-        constraints: of the user, passed again whenever a search is resumed.
+        constraints: of the user, passed again whenever a search is resumed; `ncev`, how often they were evaluated.
     """
 
     box: Box
@@ -74,6 +74,7 @@ class Context:
     frames: FrameRecord = field(default_factory=FrameRecord)
     group: Group | None = None
     constraints: Constraints | None = field(default=None, metadata={"stored": False})
+    ncev: int = 0
     within: float = np.inf
     min_distance: float = 0.0
 
@@ -124,11 +125,18 @@ class Context:
             return
         if self.constraints is not None:
             points, values = self._feasible(points, values)
+            self.count_constraints()
             if not len(values):
                 return
         best = int(values.argmax())
         if values[best] > self.best_value:
             self.best_value, self.best_point, self.best_at = float(values[best]), points[best].copy(), self.nfev
+
+    def count_constraints(self) -> None:
+        """Evaluations of the constraints so far. What was evaluated last is forgotten, as where a search is saved."""
+        if self.constraints is not None:
+            self.constraints.forget()
+            self.ncev += self.constraints.taken()
 
     def _feasible(self, points: Array, values: Array) -> tuple[Array, Array]:
         """Of points that would be the best so far, those that are feasible."""

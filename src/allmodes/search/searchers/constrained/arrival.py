@@ -10,19 +10,22 @@ from numpy.typing import NDArray
 from allmodes.objective.constraints import Constraints
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.launch import Launch
-from allmodes.search.searchers.constrained.optimality import Hold, curvature_from_values, hold_of, pairs
-from allmodes.search.searchers.constrained.subproblem import nearest_feasible, restored
+from allmodes.search.searchers.constrained.optimality import Hold, curvature_from_values, hold_of, pairs, steepest
+from allmodes.search.searchers.constrained.subproblem import nearest_feasible, reachable, restored
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-BEND, FINAL, PROBE, BETWEEN, DONE = "bend", "final", "probe", "between", "done"
+BEND, FINAL, PROBE, KINK, BETWEEN, DONE = "bend", "final", "probe", "kink", "between", "done"
 NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
 _FAR = 100.0  # xtol: a last step that long means that a search has not arrived
 _RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
-_BARRED = 0.3  # of the way: constraints that leave less of it bar it
+_PUSH = 1e-9  # of the scale of the function: a slope that is none
+_LEVEL = 1e-6  # of the scale of the function: a curvature that is none
+_WIDER = 10.0  # times the width: there second differences are a hundred times as large, at a kink ten times
+_KINKED = 30.0  # times: what lies between
 
 
 @stored
@@ -39,6 +42,8 @@ class Arrival:
         kind: of the mode, "optimum" until it is judged.
         rival: the known mode that it is compared with; `tried`, those that it was told from.
         width: between the points that tell the curvature.
+        is_smooth: whether it was looked at once more from farther away.
+        floor: slopes below that are none, as judged when it began.
     """
 
     launch: Launch
@@ -50,30 +55,46 @@ class Arrival:
     rival: int = -1
     tried: tuple[int, ...] = ()
     width: float = TUNING.bend
+    is_smooth: bool = False
+    floor: float = 0.0
 
     def begin(self, context: Context) -> None:
         """Look at the first-order conditions; ask for curvature if they hold."""
-        constraints, launch = _constraints(context), self.launch
-        hold = hold_of(constraints, launch.point, launch.gradient)
+        self.floor = self._floor(context)
+        hold = self.hold(context)
         if not self._is_stationary(context, hold):
             self._end(NOWHERE)
             return
         t = hold.tangent.shape[1]
         if t == 0:
             self.reduced = np.zeros((0, 0))
-            self._compare(context)
+            self._refine(context, np.zeros(context.box.d), hold)
         elif context.order == 2:
-            self._judge(context, hold, hold.tangent.T @ launch.hessian @ hold.tangent, None)
+            self._judge(context, hold, hold.tangent.T @ self.launch.hessian @ hold.tangent, None)
         else:
             self._ask_bend(context, hold)
 
+    def hold(self, context: Context) -> Hold:
+        """What holds the place; slopes that are an error of differences, or nothing beside the scale, hold nothing."""
+        return hold_of(_constraints(context), self.launch.point, self.launch.gradient, self.floor)
+
+    def _floor(self, context: Context) -> float:
+        launch, tolerances = self.launch, context.tolerances
+        h = TUNING.difference * float(np.sqrt(tolerances.coarseness(launch.value)))
+        error = 0.0 if context.order else 4.0 * float(tolerances.error_of(launch.value)) / h
+        return _PUSH * context.scale + error
+
     def _is_stationary(self, context: Context, hold: Hold) -> bool:
         """Whether the residual is what differences and the last step explain."""
-        launch = self.launch
-        worst = float(np.abs(hold.residual).max(initial=0.0))
-        bend = float(np.abs(launch.hessian).max(initial=0.0))
-        allowed = TUNING.slack * float(np.abs(launch.gradient).max(initial=0.0)) + 100.0 * context.xtol * bend
+        worst, bend = (float(np.abs(each).max(initial=0.0)) for each in (hold.residual, self.launch.hessian))
+        allowed = TUNING.slack * float(np.abs(self.launch.gradient).max(initial=0.0)) + 100.0 * context.xtol * bend
         return worst <= allowed + context.tolerances.rounding() / TUNING.difference
+
+    def settle(self, context: Context) -> None:
+        """Nothing but its value says that it is an optimum: a population has converged here."""
+        self.kind, self.launch.gradient = "unverified", np.zeros(context.box.d)
+        self.launch.hessian = context.scale * np.eye(context.box.d)
+        self._compare(context)
 
     # ---- curvature
 
@@ -106,6 +127,13 @@ class Arrival:
         launch = self.launch
         if self.stage == BETWEEN:
             self._compared(context, values)
+        elif self.stage == KINK:
+            self.is_smooth = True
+            rise, expected = float(values.sum() - 2.0 * launch.value), steepest(self.reduced)[0] * self.width**2
+            if np.isfinite(rise) and rise < _KINKED * expected:
+                self._end(NOWHERE)
+            else:
+                self._compare(context)
         elif self.stage == FINAL:
             if values[0] <= launch.value + context.tolerances.rounding():
                 launch.point, launch.value = self.asked[0], float(values[0])
@@ -127,8 +155,7 @@ class Arrival:
 
     def _bent(self, context: Context, values: Array, gradients: Array | None) -> None:
         """The curvature along the active set is measured."""
-        launch, constraints = self.launch, _constraints(context)
-        hold = hold_of(constraints, launch.point, launch.gradient)
+        launch, hold = self.launch, self.hold(context)
         V = hold.tangent
         if gradients is None:
             slopes, reduced = curvature_from_values(launch.value, values, V.shape[1], self.width)
@@ -154,6 +181,7 @@ class Arrival:
         sizes, vectors = np.linalg.eigh(self.reduced)
         error = 20.0 * float(context.tolerances.error_of(launch.value)) / self.width**2 if measured is not None else 0.0
         level = max(TUNING.level * max(float(np.abs(sizes).max()), float(np.abs(launch.hessian).max())), error)
+        level = max(level, _LEVEL * context.scale)
         bent = sizes > level
         step = V @ (vectors[:, bent] @ (vectors[:, bent].T @ -slopes / sizes[bent]))
         if np.abs(step).max(initial=0.0) > _FAR * context.xtol:  # it has not arrived
@@ -161,22 +189,27 @@ class Arrival:
         elif bent.all():
             self._refine(context, step, hold)
         else:
-            self._look_along(context, V @ vectors[:, 0], float(sizes[0]) < -level, int((~bent).sum()))
+            self._look_around(context, V @ vectors[:, ~bent], float(sizes[0]) < -level)
 
-    def _look_along(self, context: Context, way: Array, is_saddle: bool, others: int) -> None:
-        """Where the active set is level or bends down: lower ground on either side, unless constraints bar the way."""
-        reach = TUNING.aside if is_saddle else TUNING.probe
-        point, sides = self.launch.point, (1.0, -1.0) if context.rng.random() < 0.5 else (-1.0, 1.0)
-        found = [nearest_feasible(_constraints(context), point + side * reach * way) for side in sides]
-        size = _BARRED * reach * float(np.abs(way).max())
-        open_ = [z for z in found if z is not None and np.abs(z - point).max() > size]
-        if not open_:
-            self.kind = "optimum" if others == 1 else "unverified"
-            self._compare(context)
-        elif is_saddle:
-            self._send_on(open_[0])
+    def _look_around(self, context: Context, ways: Array, is_saddle: bool) -> None:
+        """Where the active set is level or bends down: lower ground close by, as far as constraints do not bar the way.
+
+        A saddle is left along the first way. Elsewhere points on all sides are asked for.
+        """
+        constraints, point, d = _constraints(context), self.launch.point, context.box.d
+        if is_saddle:
+            side = 1.0 if context.rng.random() < 0.5 else -1.0
+            open_ = reachable(constraints, point, TUNING.aside * np.array([side, -side])[:, None] * ways[:, 0])
+            if len(open_):
+                self._send_on(open_[0])
+                return
+        random = context.rng.standard_normal((2 * d, d))
+        random /= np.abs(random).max(axis=1, keepdims=True)
+        open_ = reachable(constraints, point, TUNING.probe * np.concatenate([ways.T, -ways.T, random]))
+        if len(open_):
+            self.kind, self.stage, self.asked = "flat", PROBE, open_
         else:
-            self.kind, self.stage, self.asked = "flat", PROBE, np.array(open_)
+            self._compare(context)
 
     def _go_on(self, context: Context, step: Array, hold: Hold) -> None:
         """The curvature says that the optimum is elsewhere: the search goes on, with what was learnt."""
@@ -187,9 +220,10 @@ class Arrival:
         self._send_on(launch.point if found is None else found)
 
     def _refine(self, context: Context, step: Array, hold: Hold) -> None:
-        """The last step of Newton along the active set, where it is worth an evaluation."""
+        """The last step of Newton along the active set, and onto it, where that is worth an evaluation."""
         constraints, point = _constraints(context), self.launch.point
-        if np.abs(step).max() > 0.1 * context.xtol:
+        off = float(np.abs((constraints.rows(point) - constraints.margin) * hold.multipliers).sum())
+        if np.abs(step).max() > 0.1 * context.xtol or off > context.tolerances.rounding():
             found = self._beside(constraints, hold, step)
             is_near = np.abs(found - point).max() <= TUNING.probe
             if is_near and constraints.is_feasible(found[None])[0] and context.box.inside(found[None])[0]:
@@ -218,7 +252,26 @@ class Arrival:
         for rival in rivals:
             if rival not in self.tried and self._ask_between(context, rival):
                 return
+        if self._ask_wider(context):
+            return
         self._end(NEW)
+
+    def _ask_wider(self, context: Context) -> bool:
+        """Points farther away where the curvature is largest: values alone may take a kink for a narrow valley."""
+        if context.order or self.is_smooth or self.kind != "optimum" or not len(self.reduced):
+            return False
+        size, way = steepest(self.reduced)
+        if size * self.width**2 < 1e3 * float(context.tolerances.error_of(self.launch.value)):
+            return False
+        hold, constraints = self.hold(context), _constraints(context)
+        if hold.tangent.shape[1] != len(way):
+            return False
+        step = _WIDER * self.width * (hold.tangent @ way)
+        points = np.array([self._beside(constraints, hold, side * step) for side in (1.0, -1.0)])
+        if not (context.box.inside(points).all() and constraints.is_feasible(points).all()):
+            return False
+        self.stage, self.asked = KINK, points
+        return True
 
     def _ask_between(self, context: Context, rival: int) -> bool:
         """Points between, on the feasible set; False if there are none."""

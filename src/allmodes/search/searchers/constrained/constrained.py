@@ -14,6 +14,7 @@ from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searcher import Request, Strategy
 from allmodes.search.searchers.constrained.arrival import DONE, KNOWN, NEW, ON, Arrival
+from allmodes.search.searchers.constrained.descent import Descent
 from allmodes.search.searchers.constrained.launch import ARRIVED, LOOK, LOST, Launch
 from allmodes.search.searchers.constrained.recognition import recognised
 from allmodes.search.searchers.constrained.record import frozen_of
@@ -40,10 +41,11 @@ class Constrained(Strategy):
         given: points (n, d) to start from first.
         width: local searches in flight, at least.
         launches, arrivals: in flight.
+        stuck: local searches that ended nowhere, the best; `descents`, the population that goes on from one of them.
+        descended: evaluations of these.
         counts: what came of the local searches.
         closed: starts in a row that no feasible point was found near.
         closest_yet, violation: the least violated point, and by how much, while none is feasible.
-        ncev: evaluations of the constraints.
         said: why it is over.
     """
 
@@ -53,6 +55,9 @@ class Constrained(Strategy):
     width: int = STARTS.narrowest
     launches: list[Launch] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
+    stuck: list[Launch] = field(default_factory=list)
+    descents: list[Descent] = field(default_factory=list)
+    descended: int = 0
     counts: Counts = field(default_factory=Counts)
     space_filling: SpaceFilling = field(init=False)
     begun: int = 0
@@ -60,7 +65,6 @@ class Constrained(Strategy):
     closed: int = 0
     closest_yet: Array | None = None
     violation: float = np.inf
-    ncev: int = 0
     said: str = ""
 
     def __post_init__(self) -> None:
@@ -71,12 +75,14 @@ class Constrained(Strategy):
     def ask(self) -> Request:
         while not self.said:
             self._begin_launches()
+            self._begin_descent()
             points = [*(each.ask(self.context) for each in self.launches), *(each.asked for each in self.arrivals)]
+            points += [each.ask(self.context) for each in self.descents]
             if sum(map(len, points)):
-                self._count()
+                self.context.count_constraints()
                 return Request(np.concatenate(points), self.context.needs)
             self._settle()
-        self._count()
+        self.context.count_constraints()
         return Request(np.zeros((0, self.context.box.d)))
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
@@ -94,12 +100,11 @@ class Constrained(Strategy):
                 self.context, values[rows], None if gradients is None else gradients[rows],
                 None if hessians is None else hessians[rows],
             )  # fmt: skip
+        for descent in self.descents:
+            descent.tell(self.context, values[place:])
+            self.descended += len(values) - place
         self._settle()
-        self._count()
-
-    def _count(self) -> None:
-        assert self.context.constraints is not None
-        self.ncev += self.context.constraints.taken()
+        self.context.count_constraints()
 
     # ---- beginning
 
@@ -115,6 +120,17 @@ class Constrained(Strategy):
             radius = TUNING.first_radius if is_fresh else STARTS.given_radius
             self.launches.append(Launch(self.begun, point, is_fresh, radius=radius))
             self.begun += 1
+
+    def _begin_descent(self) -> None:
+        """A population goes on from the best place where a local search got stuck, for half of the evaluations."""
+        if self.descents or 2 * self.descended > self.context.nfev:
+            return
+        archive, close = self.context.archive, self.context.tolerances.close
+        self.stuck = [each for each in self.stuck if archive.closest(each.point)[1] > close]
+        if self.stuck:
+            best = min(self.stuck, key=lambda each: each.value)
+            self.stuck = [each for each in self.stuck if each is not best]
+            self.descents = [Descent(best)]
 
     def _start(self) -> tuple[Array, bool]:
         if len(self.given):
@@ -152,6 +168,12 @@ class Constrained(Strategy):
                 self._ended(launch, mode)
             else:
                 going.append(launch)
+        for descent in self.descents:
+            if descent.is_over:
+                arrival = Arrival(descent.launch)
+                arrival.settle(self.context)
+                self.arrivals.append(arrival)
+        self.descents = [each for each in self.descents if not each.is_over]
         self.launches, waiting = going, self.arrivals
         self.arrivals = []
         for arrival in waiting:
@@ -159,6 +181,8 @@ class Constrained(Strategy):
                 self._close(arrival)
             else:
                 self.arrivals.append(arrival)
+        if self.descents:
+            return
         running = [each.number for each in self.launches] + [each.launch.number for each in self.arrivals]
         self.counts.barren = self.counts.since_new // (STARTS.searches_per_width * (self.context.box.d + 1))
         self.said = self.said or self.stopping.ending(self.context, self.counts, running)
@@ -180,6 +204,8 @@ class Constrained(Strategy):
             archive.hit(arrival.rival)
             self._ended(launch, arrival.rival)
         else:
+            if np.isfinite(launch.value):
+                self.stuck = sorted([*self.stuck, launch], key=lambda each: each.value)[: TUNING.stuck]
             self._ended(launch, -1)
 
     def _is_unknown(self, launch: Launch) -> bool:
@@ -208,7 +234,7 @@ class Constrained(Strategy):
     @property
     def noted(self) -> dict[str, Any]:
         assert self.context.constraints is not None
-        return {"constraints": self.context.constraints.m, "ncev": self.ncev}
+        return {"constraints": self.context.constraints.m, "ncev": self.context.ncev}
 
     @property
     def fresh(self) -> Fresh:
@@ -217,7 +243,7 @@ class Constrained(Strategy):
     @property
     def account(self) -> str:
         counts = self.counts
-        said = f"{counts.searches} local searches under constraints, which were evaluated {self.ncev} times"
+        said = f"{counts.searches} local searches under constraints, which were evaluated {self.context.ncev} times"
         return said if counts.searches else ""
 
     @property

@@ -34,8 +34,8 @@ class Hold(NamedTuple):
     tangent: Array
 
 
-def hold_of(constraints: Constraints, point: Array, gradient: Array) -> Hold:
-    """What holds a point with this gradient, by least squares with signs."""
+def hold_of(constraints: Constraints, point: Array, gradient: Array, floor: float = 0.0) -> Hold:
+    """What holds a point with this gradient, by least squares with signs; pushes below the floor hold nothing."""
     from scipy.optimize import nnls  # late: importing it takes a while
 
     box, d = constraints.box, len(point)
@@ -45,7 +45,7 @@ def hold_of(constraints: Constraints, point: Array, gradient: Array) -> Hold:
     eye, chosen, equal = np.eye(d), np.flatnonzero(active), np.flatnonzero(constraints.is_equality)
     columns = np.concatenate([A[chosen], -A[equal], eye[below], -eye[above]])
     lengths = np.maximum(np.linalg.norm(columns, axis=1), TINY)
-    size = float(np.abs(gradient).max(initial=0.0)) or 1.0
+    size = max(float(np.abs(gradient).max(initial=0.0)), floor / TUNING.held) or 1.0
     shares = nnls((columns / lengths[:, None]).T, gradient / size)[0] if len(columns) else np.zeros(0)
     residual = gradient - size * (columns / lengths[:, None]).T @ shares
     found = size * shares / lengths
@@ -86,3 +86,9 @@ def curvature_from_values(value: float, values: Array, t: int, h: float) -> tupl
 def pairs(t: int) -> list[tuple[int, int]]:
     """All pairs i < j."""
     return [(i, j) for i in range(t) for j in range(i + 1, t)]
+
+
+def steepest(hessian: Array) -> tuple[float, Array]:
+    """The largest curvature, and where to."""
+    sizes, vectors = np.linalg.eigh(hessian)
+    return float(sizes[-1]), np.asarray(vectors[:, -1])

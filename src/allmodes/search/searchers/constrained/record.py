@@ -7,21 +7,20 @@ import numpy as np
 from allmodes.search.archive import Frozen, Held
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.arrival import Arrival
-from allmodes.search.searchers.constrained.optimality import hold_of
 
 
 def frozen_of(context: Context, arrival: Arrival) -> Frozen:
     """The record of a mode, to be maximised like all in the archive."""
     constraints, launch = context.constraints, arrival.launch
     assert constraints is not None
-    hold = hold_of(constraints, launch.point, launch.gradient)
+    hold = arrival.hold(context)
     V, model = hold.tangent, launch.hessian.copy()
     reduced = arrival.reduced
     if reduced.shape[0] == V.shape[1] and len(reduced):
         bent = reduced + V.T @ constraints.curvature(launch.point, hold.multipliers) @ V
         model += V @ (bent - V.T @ model @ V) @ V.T
     else:
-        reduced = np.full((V.shape[1], V.shape[1]), 0.0)
+        reduced = V.T @ model @ V if arrival.kind == "unverified" else np.zeros((V.shape[1], V.shape[1]))
     kind = arrival.kind
     if kind == "optimum":
         kind = "constrained" if hold.held.any() else "boundary" if hold.at_bounds.any() else "optimum"

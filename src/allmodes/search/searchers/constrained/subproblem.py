@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.constraints import Constraints
+from allmodes.search.searchers.constrained.quadratic import Model, best_within
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
@@ -16,8 +16,9 @@ Array = NDArray[np.float64]
 
 _ACCURACY = 1e-14  # of SLSQP, for a model and constraints of size 1
 _ITERATIONS = 60  # of SLSQP
-_STILL = 1e-10  # of the box: a step that is none
-_EXACT = 1e-3  # of the feasibility wanted: how exactly constraints are restored
+_BARRED = 0.3  # of the way: constraints that leave less of it bar it
+_STILL = 1e-9  # of the box: a step that is none
+_EXACT = 2e-6  # of the feasibility wanted, how exactly constraints are restored: by default to rounding
 
 
 def best_of_model(
@@ -30,13 +31,9 @@ def best_of_model(
     box = constraints.box
     lower, upper = np.maximum(point - radius, box.lower_unit), np.minimum(point + radius, box.upper_unit)
     size = float(np.abs(gradient).sum() * radius + np.abs(hessian).sum() * radius**2) + TINY
-
-    def model(u: Array) -> tuple[float, Array]:
-        s = radius * u
-        bent = hessian @ s
-        return float(gradient @ s + 0.5 * s @ bent) / size, radius * (gradient + bent) / size
-
-    u = _slsqp(constraints, model, point, radius, (lower, upper), np.zeros_like(point))
+    sides = np.stack([lower - point, upper - point]) / radius
+    model = Model(gradient * radius / size, hessian * radius**2 / size, sides)
+    u = _solved(constraints, model, point, radius, np.zeros_like(point))
     if u is None:
         return None
     found = restored(constraints, np.clip(point + radius * u, lower, upper))
@@ -56,12 +53,10 @@ def nearest_feasible(constraints: Constraints, start: Array) -> Array | None:
     if constraints.is_feasible(begin[None])[0]:
         return begin
 
-    def distance(u: Array) -> tuple[float, Array]:
-        apart = begin + u - start
-        return 0.5 * float(apart @ apart), apart
-
+    sides = np.stack([box.lower_unit, box.upper_unit]) - begin
+    distance = Model(begin - start, np.eye(len(start)), sides)
     for origin in (begin, least_violated(constraints, begin)):
-        u = _slsqp(constraints, distance, begin, 1.0, (box.lower_unit, box.upper_unit), origin - begin)
+        u = _solved(constraints, distance, begin, 1.0, origin - begin)
         if u is not None:
             found = restored(constraints, box.project(begin + u))
             if found is not None:
@@ -70,6 +65,16 @@ def nearest_feasible(constraints: Constraints, start: Array) -> Array | None:
         if found is not None:
             return found
     return None
+
+
+def reachable(constraints: Constraints, point: Array, steps: Array) -> Array:
+    """Feasible points (n, d) that steps (N, d) from a point lead to, those that constraints do not bar."""
+    kept = []
+    for step in steps:
+        found = nearest_feasible(constraints, point + step)
+        if found is not None and np.abs(found - point).max() > _BARRED * float(np.abs(step).max()):
+            kept.append(found)
+    return np.array(kept).reshape(-1, len(point))
 
 
 def least_violated(constraints: Constraints, start: Array) -> Array:
@@ -87,8 +92,13 @@ def least_violated(constraints: Constraints, start: Array) -> Array:
         is_violated = constraints.is_equality | (constraints.rows(z) < margin)
         return np.where(is_violated[:, None], constraints.jacobian(z), 0.0)
 
-    found = least_squares(violations, inside, jac=slopes, bounds=(box.lower_unit, box.upper_unit), max_nfev=100)
-    return np.asarray(found.x)
+    bounds = box.lower_unit, box.upper_unit
+    for method in ("trf", "dogbox"):  # the first trips over rounding now and then, and raises
+        try:
+            return np.asarray(least_squares(violations, inside, slopes, bounds, method, max_nfev=100).x)
+        except ValueError:
+            continue
+    return inside
 
 
 def restored(constraints: Constraints, point: Array, held: NDArray[np.bool_] | None = None) -> Array | None:
@@ -98,15 +108,18 @@ def restored(constraints: Constraints, point: Array, held: NDArray[np.bool_] | N
         held: (r,), rows that are to be 0, like equalities; the others are left alone then. None for all constraints.
     """
     box, exact = constraints.box, _EXACT * constraints.feasibility
-    z, before = point, np.inf
+    z, best, before = point, point, np.inf
     for _ in range(TUNING.restorations):
         rows = constraints.rows(z) - constraints.margin
         is_exact = constraints.is_equality if held is None else held
         wanted = np.where(is_exact, rows, np.minimum(rows, 0.0) if held is None else 0.0)
         worst = float(np.abs(wanted).max(initial=0.0))
-        if worst <= exact or worst >= before:
+        if worst >= before:
+            z = best
             break
-        before = worst
+        best, before = z, worst
+        if worst <= exact:
+            break
         counted = np.flatnonzero(wanted) if held is None else np.flatnonzero(held)
         if held is None:  # those about to be violated stay where they are
             counted = np.union1d(counted, np.flatnonzero(rows < 10.0 * worst))
@@ -136,11 +149,19 @@ def _step_back(constraints: Constraints, z: Array, counted: NDArray[np.intp], wa
     return moved
 
 
-def _slsqp(
-    constraints: Constraints, fun: Callable[[Array], tuple[float, Array]], point: Array, radius: float,
-    sides: tuple[Array, Array], begin: Array,
-) -> Array | None:  # fmt: skip
-    """The minimum of a function of u under the constraints at point + radius u, begun at u; None if it fails."""
+def _solved(constraints: Constraints, model: Model, point: Array, radius: float, begin: Array) -> Array | None:
+    """The minimum u of a model under the constraints at point + radius u, begun at u; None if it is not found."""
+
+    def look(u: Array) -> tuple[Array, Array]:
+        z = point + radius * u
+        return constraints.rows(z) - constraints.margin, radius * constraints.jacobian(z)
+
+    found = best_within(model, look, constraints.is_equality, begin, _STILL / radius)
+    return _slsqp(constraints, model, point, radius, begin) if found is None else found
+
+
+def _slsqp(constraints: Constraints, model: Model, point: Array, radius: float, begin: Array) -> Array | None:
+    """The same by SciPy, from anywhere and for any model; None if it fails."""
     from scipy.optimize import minimize  # late: importing it takes a while
 
     J = constraints.jacobian(point + radius * begin)
@@ -150,10 +171,14 @@ def _slsqp(
     for kind, chosen in (("eq", constraints.is_equality), ("ineq", ~constraints.is_equality)):
         if chosen.any():
             conditions.append(_condition(constraints, kind, chosen, point, radius, sizes))
-    bounds = np.stack([(sides[0] - point) / radius, (sides[1] - point) / radius], axis=1)
+
+    def fun(u: Array) -> tuple[float, Array]:
+        bent = model.hessian @ u
+        return float(model.gradient @ u + 0.5 * u @ bent), model.gradient + bent
+
     try:
         found = minimize(  # type: ignore[call-overload]
-            fun, begin, jac=True, method="SLSQP", bounds=bounds, constraints=conditions,
+            fun, begin, jac=True, method="SLSQP", bounds=model.sides.T, constraints=conditions,
             options={"ftol": _ACCURACY, "maxiter": _ITERATIONS},
         )  # fmt: skip
     except ValueError:  # of numbers that are not finite
