@@ -113,9 +113,11 @@ def find_minima(
             checkpoint is refused and left alone; failing to write one is only a warning.
         names: of the coordinates, for tables and plots, such as ["mass", "rate"].
         integrality: which coordinates are whole numbers, as in scipy.optimize.differential_evolution: True, or d
-            booleans such as [1, 0]. A mode is then a point that no change of one of them by one and no small change of
-            the real ones betters. Sizes of a catalogue or named choices need no more than their list in place of a pair
-            in `bounds`, such as [0.5, 0.75, 1.0] or ["steel", "wood"].
+            booleans. A mode is then a point that no change of one of them by one and no small change of the real ones
+            betters. Sizes of a catalogue or named choices need no more than their list in place of a pair in `bounds`,
+            such as [0.5, 0.75, 1.0] or ["steel", "wood"]. If there are no real coordinates and no more points than
+            maxfev, or 65,536 without it, all points are evaluated, and nothing is missing. options={"swap": True} makes
+            the exchange of two whole numbers or choices of the same bounds a small change, too.
         scale: "log" to search coordinates in logarithms: starts, steps and xtol are then factors, and positions,
             derivatives and weights stay in your units. For all of them, or one of "log" and "linear" for each, or a
             dict from names or numbers to "log", such as {"rate": "log"}. Needs lower bounds above 0.
@@ -132,8 +134,8 @@ def find_minima(
             keep_feasible nowhere else. For the methods "auto" and "local".
         within: how much worse than the best a mode may be, in units of fun, such as 0.5; worse ones are not listed, and
             the search does not go on for their sake.
-        min_distance: listed modes are at least so far apart, such as 0.1, in the coordinate in which they differ most,
-            as a share of the width of the bounds; of closer ones the best is kept.
+        min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share
+            of the width of the bounds; of closer ones the best is kept.
         options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
             "temperature" (of the weights), "width" (least number of local searches in flight), "patience" (local
             searches without a new mode before the end, at least), "checkpoint_every" (seconds), "order" ("fixed" or

@@ -98,7 +98,7 @@ class Settings:
             "budget": self.maxfev,
             "periodic": np.flatnonzero(box.periodic).tolist(),
             "integrality": [i for i, grid in enumerate(box.grids) if grid is not None and not grid.choices],
-            "choices": {str(i): list(grid.choices) for i, grid in enumerate(box.grids) if grid and grid.choices},
+            "choices": {str(i): grid.choices for i, grid in enumerate(box.grids) if grid is not None and grid.choices},
             "scale": ["log" if log else "linear" for log in box.is_log] if box.is_log is not None else None,
             "order": order,
             "options": dict(self.options),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +41,6 @@ class Grid:
         return not self.labels
 
     @property
-    def choices(self) -> tuple[Any, ...]:
-        """What the user listed: sizes or names; none of whole numbers."""
-        return self.labels or (() if self.sizes is None else tuple(self.sizes.tolist()))
-
-    @property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest level."""
         both = self.at(np.array([0.0, self.count - 1.0]))
@@ -72,11 +67,49 @@ class Grid:
         return self.at(np.clip(np.rint(units * (self.count - 1)), 0.0, self.count - 1.0))
 
     @property
+    def choices(self) -> list[Any]:
+        """Sizes or names as plain data; none of whole numbers."""
+        return list(self.labels) if self.sizes is None else self.sizes.tolist()
+
+    def is_like(self, other: Grid) -> bool:
+        """Whether the levels are the same."""
+        return (self.count, self.first, self.choices) == (other.count, other.first, other.choices)
+
+    @property
     def text(self) -> str:
         """What is allowed, in words."""
         if self.labels:
             return f"the number of a choice, 0 to {self.count - 1} ({', '.join(map(repr, self.labels))})"
         return "a whole number" if self.sizes is None else f"one of {self.sizes.tolist()}"
+
+
+class Steps(NamedTuple):
+    """The grids of several coordinates: those of whole numbers and choices all at once.
+
+    Args:
+        places: of whole numbers and choices.
+        first, last: their first levels, and the numbers of their last.
+        others: places of catalogues, with their grids.
+    """
+
+    places: NDArray[np.intp]
+    first: Floats
+    last: Floats
+    others: list[tuple[int, Grid]]
+
+    @staticmethod
+    def of(levels: list[tuple[int, Grid]]) -> Steps:
+        """Of grids with their places."""
+        even = [(place, grid) for place, grid in levels if grid.sizes is None]
+        places = np.array([place for place, _ in even], dtype=np.intp)
+        first, last = np.array([grid.first for _, grid in even]), np.array([grid.count - 1.0 for _, grid in even])
+        return Steps(places, first, last, [each for each in levels if each[1].sizes is not None])
+
+    def put(self, units: Floats, x: Floats) -> None:
+        """Write the levels closest to shares of the way (N, d) into points (N, d)."""
+        x[..., self.places] = self.first + np.clip(np.rint(units[..., self.places] * self.last), 0.0, self.last)
+        for place, grid in self.others:
+            x[..., place] = grid.from_units(units[..., place])
 
 
 def without_choices(bounds: Any) -> tuple[Any, dict[int, Grid]]:
@@ -94,8 +127,8 @@ def without_choices(bounds: Any) -> tuple[Any, dict[int, Grid]]:
 
 def _is_choice(entry: Any) -> bool:
     """Whether an entry of bounds is a list of choices: more than two things, or with a word among them."""
-    is_word = isinstance(entry, list | tuple) and any(isinstance(each, str) for each in entry)
-    return is_word or (isinstance(entry, list) and len(entry) > 2)
+    is_word = isinstance(entry, list | tuple | np.ndarray) and any(isinstance(each, str) for each in entry)
+    return is_word or (isinstance(entry, list | np.ndarray) and np.size(entry) > 2)
 
 
 def _choices(i: int, entry: Sequence[Any]) -> Grid:
@@ -103,6 +136,7 @@ def _choices(i: int, entry: Sequence[Any]) -> Grid:
         raise ValueError(
             f"bounds[{i}] has the only choice {entry[0]!r}; wanted two at least. Leave the coordinate out."
         )
+    entry = list(entry)
     if any(entry[j] == entry[k] for j in range(len(entry)) for k in range(j)):
         raise ValueError(f"bounds[{i}] is {entry!r}; every choice must be there once.")
     if all(isinstance(each, Real) and not isinstance(each, bool) for each in entry):
@@ -112,7 +146,7 @@ def _choices(i: int, entry: Sequence[Any]) -> Grid:
         return Grid(len(sizes), sizes=sizes)
     if not all(isinstance(each, str | Real | None) for each in entry):
         raise TypeError(f"bounds[{i}] is {entry!r}; choices must be words or numbers: choose by them in fun.")
-    return Grid(len(entry), labels=tuple(float(e) if isinstance(e, np.floating) else e for e in entry))
+    return Grid(len(entry), labels=tuple(e.item() if isinstance(e, np.generic) else e for e in entry))
 
 
 def grids_of(given: Any, choices: dict[int, Grid], lower: Floats, upper: Floats, periodic: Bools) -> tuple[Any, ...]:
@@ -185,12 +219,17 @@ class WithChoices:
 
     def __call__(self, x: Floats) -> Any:
         """The function at a point (D,) or points (N, D)."""
-        named = x.astype(object)
-        for i, labels in self.labels.items():
-            column = np.empty(len(labels), object)
-            column[:] = labels
-            named[..., i] = column[x[..., i].astype(np.intp)]
-        return self.function(named)
+        return self.function(with_choices(x, self.labels))
+
+
+def with_choices(x: Floats, labels: dict[int, tuple[Any, ...]]) -> NDArray[Any]:
+    """A point (D,) or points (N, D) with the choices in place of their numbers."""
+    named = x.astype(object)
+    for i, choices in labels.items():
+        column = np.empty(len(choices), object)
+        column[:] = choices
+        named[..., i] = column[x[..., i].astype(np.intp)]
+    return named
 
 
 def labels_of(grids: tuple[Grid | None, ...]) -> dict[int, tuple[Any, ...]]:

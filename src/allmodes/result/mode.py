@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +55,8 @@ class Mode:
         fit: of `find_fits` and `curve_fit`, how well it explains the data (see `allmodes.result.Fit`); its attributes
             can be read from the mode itself: residuals, cost, chi2, reduced_chi2, dof, covariance, standard_errors,
             correlations, undetermined, aic and bic. None elsewhere.
-        choices: the named choices of coordinates that have them, by coordinate; x has their numbers.
+        named: the named choices of coordinates that have them, after the number of each; x has the numbers of choices.
+            `choices` has them as a dict.
         violation: of the worst constraint, as a share of its scale (the median distance of its values from its bounds);
             0 without constraints. With constraints gradient_norm is that of the Lagrangian, and hessian and eigenvalues
             are those of the Lagrangian along the active set.
@@ -83,7 +84,7 @@ class Mode:
     standard_error: float | None = None
     active: tuple[int, ...] = ()
     fit: Fit | None = None
-    choices: dict[int, Any] = field(default_factory=dict)
+    named: tuple[tuple[int, Any], ...] = ()
     multiplicity: int | None = 1
     violation: float = 0.0
     active_constraints: tuple[int, ...] = ()
@@ -100,6 +101,11 @@ class Mode:
             hint = "; only modes of find_fits and curve_fit have it" if name in _OF_FITS else ""
             hint = "; only modes of find_roots have it" if name in _OF_ROOTS else hint
             raise AttributeError(f"a Mode has no attribute {name!r}{hint}")
+
+    @property
+    def choices(self) -> dict[int, Any]:
+        """The named choices, by coordinate."""
+        return dict(self.named)
 
     def __repr__(self) -> str:
         rank = ", global" if self.is_global else ""
