@@ -44,11 +44,53 @@ seed = 1
 max_evaluations = 2000
 out = "again"
 """
+SHAPES = '''\
+"""A constraint, a choice, data and equations."""
+
+import numpy as np
+
+
+def energy(x):
+    return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2
+
+
+def disc(x):
+    return 9 - x[0] ** 2 - x[1] ** 2  # at least 0 where x is feasible
+
+
+def beam(x):
+    weight = {"oak": 3.0, "fir": 2.0}[x[0]]
+    return weight * x[1] + 5 * (x[1] - 4) ** 2 / weight
+
+
+def decay(t, height, rate):
+    return height * np.exp(-rate * t)
+
+
+def equations(x):
+    return [x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]]
+'''
 MISTAKES = """\
 target = "simulator.py:energy"
 bounds = [[-6, 6], [6, -6]]
 max_evalutions = 2000
 method = "fast"
+"""
+DISC = """\
+target = "my.py:energy"
+bounds = [[-6, 6], [-6, 6]]
+constraint = "my.py:disc"
+n_modes = 3
+seed = 0
+out = "disc"
+"""
+DECAY = """\
+t,signal,error
+0,2.01,0.02
+1,1.22,0.02
+2,0.73,0.02
+3,0.45,0.02
+4,0.27,0.02
 """
 WAITING = "waiting for a licence"
 
@@ -117,6 +159,7 @@ def session(directory: Path) -> Transcript:
     _problems(page)
     _function(page)
     _settings(page)
+    _shapes(page)
     _look(page)
     _rest(page)
     return page
@@ -148,6 +191,17 @@ def _settings(page: Transcript) -> None:
     page.run("allmodes find mistakes.toml", code=2)
     page.write("run.toml", SETTINGS, "toml")
     page.run("allmodes find run.toml --n-modes 3 --quiet")
+
+
+def _shapes(page: Transcript) -> None:
+    page.say("## Constraints, choices, data and equations")
+    page.write("my.py", SHAPES, "python")
+    page.write("disc.toml", DISC, "toml")
+    page.run("allmodes find disc.toml -q", "allmodes show disc --mode 1")
+    page.run("allmodes find my.py:beam --bounds oak/fir,0:9 --integer 1 --seed 0 -q")
+    page.run("allmodes roots my.py:equations --bounds -3:3,-3:3 --seed 0 -q")
+    page.write("decay.csv", DECAY, "text")
+    page.run("allmodes fit my.py:decay decay.csv --bounds 0:6,0:6 --seed 0 -q")
 
 
 def _look(page: Transcript) -> None:

@@ -135,8 +135,8 @@ def find_minima(
             keep_feasible nowhere else. For the methods "auto" and "local".
         within: how much worse than the best a mode may be, in units of fun, such as 0.5; worse ones are not listed, and
             the search does not go on for their sake.
-        min_distance: listed modes are at least so far apart, such as 0.1, in the coordinate in which they differ most,
-            as a share of the width of the bounds; of closer ones the best is kept.
+        min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share
+            of the width of the bounds; of closer ones the best is kept.
         options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
             "temperature" (of the weights), "width" (least number of local searches in flight), "swap" (see
             integrality), "patience" (local searches without a new mode before the end, at least), "checkpoint_every"

@@ -321,6 +321,9 @@ class TestDoorsOfFitsAndRoots:
         page = result.report(tmp_path / "page.html", fun=function).read_text()
         assert f"allmodes.{find.__name__}(" in page
         assert '"0,1":{"x"' in page  # contours
+        is_roots = find is allmodes.find_roots
+        assert ("<h1><bdi>2 roots in 2 dimensions</bdi></h1>" in page) == is_roots
+        assert ("Values, weights and flatness" in page) != is_roots  # of roots they are rounding
 
     def test_plain_data_has_what_is_known_of_modes(self, call):
         find, function, bounds, given = call
@@ -383,6 +386,36 @@ def test_what_does_not_go_together_is_refused_with_advice(name):
 def test_a_misspelt_argument_is_answered_with_the_right_one(call, given, said):
     with pytest.raises(TypeError, match=said):
         call(himmelblau, BOX, **given)
+
+
+def test_a_report_of_a_result_that_was_loaded_takes_the_constraints(tmp_path):
+    pytest.importorskip("plotly")
+    shape = SHAPES["inequality"]
+    shape.search().save(tmp_path / "result.npz")
+    again = allmodes.Result.load(tmp_path / "result.npz")
+    page = tmp_path / "page.html"
+    assert '"regions":{}' in again.report(page, fun=shape.function).read_text()
+    assert '"regions":{"0,1"' in again.report(page, fun=shape.function, constraints=DISC).read_text()
+    ax = again.plot.landscape(shape.function, constraints=DISC, resolution=21)
+    assert "not feasible" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_a_bar_makes_nothing_of_rounding(tmp_path):
+    from allmodes.report.canvas import heights
+
+    result = allmodes.find_minima(himmelblau, BOX, rng=0, maxfev=800)
+    values = [mode.fun for mode in result.modes]
+    assert any(values)
+    assert max(values) < 1e-9
+    assert not heights(result).any()
+    assert heights(SHAPES["whole numbers"].search()).tolist() == [0, 2, 8, 10]
+
+
+def test_tables_of_pandas_have_what_a_shape_adds():
+    pytest.importorskip("pandas")
+    assert SHAPES["choices"].search().to_dataframe()["x0"].tolist() == ["ash", "oak"]
+    assert SHAPES["inequality"].search().to_dataframe()["active_constraints"].tolist() == [(0,)] * 3
+    assert SHAPES["exchange"].search().to_dataframe()["multiplicity"].tolist() == [1, 2, 1]
 
 
 def test_jax_derivatives():

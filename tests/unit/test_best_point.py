@@ -51,7 +51,7 @@ def test_the_value_is_the_best_that_was_seen(seed):
     assert result.fun == best(values)
     assert fun(result.x) == result.fun
     if result.modes and not np.array_equal(result.x, result.modes[0].x):
-        assert "the best point evaluated, x, is better than every mode, and not verified" in result.message.lower()
+        assert "x is the best point evaluated, better than every mode, and not verified" in result.message.lower()
 
 
 @pytest.mark.parametrize("seed", range(3))

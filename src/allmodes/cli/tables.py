@@ -70,7 +70,8 @@ def show_result(console: Console, result: Result, title: str, place: str = "RESU
                 wrapped(f"{left_out} not shown: allmodes show {place} --mode N, or --json", width), style="dim"
             )
     elif math.isfinite(result.fun):
-        point = ", ".join(f"{entry:.6g}" for entry in result.x)
+        named = result.named(result.x)
+        point = ", ".join(str(named[i]) if i in named else f"{entry:.6g}" for i, entry in enumerate(result.x))
         console.print(wrapped(f"best point [{point}], value {result.fun:.6g}", width))
     for text in _remarks(result):
         console.print(wrapped(text, width), soft_wrap=True)

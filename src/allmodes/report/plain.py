@@ -92,7 +92,8 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
 
 def _mode(mode: Mode) -> dict[str, Any]:
     parts = {name: _part(getattr(mode, name), also) for name, also in _DERIVED.items()}
-    return {name: plain(parts.get(name, value)) for name, value in _fields(mode).items()}
+    known = {name: plain(parts.get(name, value)) for name, value in _fields(mode).items() if name != "named"}
+    return known | {"choices": plain(mode.choices)}
 
 
 def _part(part: Any, derived: tuple[str, ...]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
-from allmodes.objective.grids import WithChoices
+from allmodes.objective.grids import with_choices
 from allmodes.result import Result
 
 _LEVELS = 15
@@ -60,32 +60,23 @@ def cut(
     assert callable(call)
     if result.is_fit or result.is_roots:
         call = Cost(call, bool(is_batched), result.problem)
-    if result.choices:
-        call = WithChoices(call, result.choices)
     values = _batch(call, points) if is_batched else _single(call, points)
     return Slice(tuple(sides), np.where(np.isfinite(values), values, np.nan).reshape(shape))
 
 
-class Cost:
-    """What a fit was searched by, where a function returns residuals; the values of any other as they are.
-
-    Args:
-        fun: of a point, or of points if it is batched.
-        problem: the residuals as they were searched, with errors and a loss; None after loading.
-    """
-
-    def __init__(self, fun: Callable[..., Any], is_batched: bool, problem: Any) -> None:
-        self.fun, self.single, self.problem = fun, 1 if is_batched else 0, problem
-
-    def __call__(self, x: Floats) -> Any:
-        found = self.fun(x)
-        values = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
-        if values.ndim <= self.single:
-            return values
-        if self.problem is None:
-            return 0.5 * (values**2).sum(axis=-1)
-        cost = self.problem.loss.cost(self.problem.residuals(np.atleast_2d(x)))
-        return cost if self.single else cost[0]
+def _allowed(result: Result, points: Floats) -> Any:
+    """Points with whole numbers rounded, and choices in place of their numbers: no function is called elsewhere."""
+    whole, choices = result.settings.get("integrality") or [], result.settings.get("choices") or {}
+    points[:, whole] = np.rint(points[:, whole])
+    labels: dict[int, tuple[Any, ...]] = {}
+    for i, entry in choices.items():
+        if all(isinstance(each, float) for each in entry):
+            sizes = np.array(entry)
+            points[:, int(i)] = sizes[np.abs(points[:, int(i), None] - sizes).argmin(axis=1)]
+        else:
+            labels[int(i)] = tuple(entry)
+            points[:, int(i)] = np.rint(points[:, int(i)])
+    return with_choices(points, labels) if labels else points
 
 
 def _allowed(result: Result, points: Floats) -> Floats:
@@ -140,3 +131,25 @@ def seen(result: Result) -> tuple[Floats, Floats]:
         points, rows = np.unique(points, axis=0, return_index=True)
         values = values[rows]
     return (points, values) if len(points) >= _FEWEST_POINTS else (points[:0], values[:0])
+
+
+class Cost:
+    """What a fit was searched by, where a function returns residuals; the values of any other as they are.
+
+    Args:
+        fun: of a point, or of points if it is batched.
+        problem: the residuals as they were searched, with errors and a loss; None after loading.
+    """
+
+    def __init__(self, fun: Callable[..., Any], is_batched: bool, problem: Any) -> None:
+        self.fun, self.single, self.problem = fun, 1 if is_batched else 0, problem
+
+    def __call__(self, x: Floats) -> Any:
+        found = self.fun(x)
+        values = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
+        if values.ndim <= self.single:
+            return values
+        if self.problem is None:
+            return 0.5 * (values**2).sum(axis=-1)
+        cost = self.problem.loss.cost(self.problem.residuals(np.atleast_2d(x)))
+        return cost if self.single else cost[0]

@@ -99,6 +99,10 @@ class Result:
         named = self.settings.get("choices") or {}
         return {int(i): tuple(each) for i, each in named.items() if not all(type(one) is float for one in each)}
 
+    def named(self, x: Floats) -> dict[int, Any]:
+        """The named choices that a point stands for, by coordinate."""
+        return {i: each[int(x[i])] for i, each in self.choices.items() if np.isfinite(x[i])}
+
     @property
     def is_fit(self) -> bool:
         """Whether the modes are explanations of data."""
@@ -132,13 +136,18 @@ class Result:
     # ---- elsewhere
 
     def to_dataframe(self) -> Any:
-        """One row per mode, as a pandas DataFrame."""
+        """One row per mode, as a pandas DataFrame; named choices by their names."""
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_dataframe needs pandas: pip install allmodes[dataframe]") from error
         columns = ["fun", "kind", "is_global", "weight", "flatness", "gradient_norm", "hits", "found_at"]
-        rows = [[*(getattr(mode, name) for name in columns), *mode.x] for mode in self.modes]
+        if any(mode.multipliers is not None for mode in self.modes):
+            columns += ["violation", "active_constraints"]
+        columns += ["residual_norm", "condition", "certified"] if self.is_roots else []
+        columns += ["multiplicity"] if any((mode.multiplicity or 1) > 1 for mode in self.modes) else []
+        points = [[mode.choices.get(i, entry) for i, entry in enumerate(mode.x)] for mode in self.modes]
+        rows = [[*(getattr(mode, name) for name in columns), *x] for mode, x in zip(self.modes, points, strict=True)]
         return pd.DataFrame(rows, columns=[*columns, *self.coordinate_names])
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -167,7 +176,7 @@ class Result:
         return importlib.import_module(_PLOTS).Plots(self)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
-        """Write a page for a browser, one HTML file; `fun` and `title` as in `report.page.write_report`."""
+        """Write a page for a browser, one HTML file; options as in `report.page.write_report`."""
         return importlib.import_module(_PAGE).write_report(self, path, **options)
 
     def __repr__(self) -> str:

@@ -39,7 +39,11 @@ def text_of(result: Result) -> str:
         *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
         *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
         "",
-        *(_shown(result) if result.modes else wrapped(f"best point {point_text(result.x)}, value {result.fun:.6g}")),
+        *(
+            _shown(result)
+            if result.modes
+            else wrapped(f"best point {point_text(result.x, result.named(result.x))}, value {result.fun:.6g}")
+        ),
     ]
     if result.nfail:
         lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{_first(result.failures)}")]

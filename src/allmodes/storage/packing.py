@@ -67,9 +67,7 @@ class _Packer:
         if kind is tuple:
             return {"tuple": self.nodes(value, path)}
         if kind is dict:
-            is_numbered = bool(value) and all(type(key) is int for key in value)
-            named = {str(key): entry for key, entry in value.items()} if is_numbered else value
-            return {"numbered" if is_numbered else "dict": self.items(named, path)}
+            return {"dict": self.items(value, path)}
         if kind in (set, frozenset) and all(type(entry) is str for entry in value):
             return {kind.__name__: sorted(value)}
         if kind is np.ndarray or isinstance(value, np.generic):
@@ -87,9 +85,7 @@ class _Packer:
     def items(self, values: dict[Any, Any], path: str) -> dict[str, Any]:
         for key in values:
             if type(key) is not str:
-                raise TypeError(
-                    f"{path or 'the value'} has the key {key!r}; only strings, or only whole numbers, can be keys."
-                )
+                raise TypeError(f"{path or 'the value'} has the key {key!r}; only strings can be stored as keys.")
         return {key: self.node(entry, f"{path}[{key!r}]") for key, entry in values.items()}
 
     def array(self, array: NDArray[Any], path: str) -> list[Any]:
@@ -227,7 +223,6 @@ _READERS: dict[str, Any] = {
     "float": lambda _, text: float(text),
     "tuple": lambda reader, nodes: tuple(map(reader.value, nodes)),
     "dict": _Unpacker.values,
-    "numbered": lambda reader, nodes: {int(key): entry for key, entry in reader.values(nodes).items()},
     "set": lambda _, entries: set(entries),
     "frozenset": lambda _, entries: frozenset(entries),
     "array": _Unpacker.array,

@@ -42,6 +42,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "noun": "maximum" if result.maximise else "minimum",
         "maximise": result.maximise,
         "window": _plain(window),
+        "limits": _plain([canvas.limits(result, i) for i in range(len(result.x))]),
         "best": _plain([*result.x, result.fun]),  # a point that was evaluated, not always a mode
         "x": _plain([mode.x for mode in modes]),
         "value": _plain([mode.fun for mode in modes]),

@@ -9,12 +9,14 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from allmodes.modes.coverage import counted
 from allmodes.objective import Objective
+from allmodes.report import region
 from allmodes.report.page import data, figures, text
 from allmodes.report.page.table import number, table
 from allmodes.result import Result
@@ -32,6 +34,7 @@ def write_report(
     *,
     fun: Callable[..., Any] | Objective | None = None,
     title: str | None = None,
+    constraints: Any = None,
 ) -> Path:
     """Write the report of a result as one HTML file, about 2 MB (the plots' code, packed), and return its path.
 
@@ -41,7 +44,10 @@ def write_report(
         fun: the function, as it was searched: draws its contours below the modes, for up to ten pairs of coordinates,
             as far as twenty seconds reach.
         title: at the top of the page.
+        constraints: as in `find_minima`, for results that were loaded; others know theirs.
     """
+    if constraints is not None:
+        result = replace(result, constraints=region.known(result, constraints))
     target = Path(path)
     target.write_text(html(result, fun=fun, title=title), encoding="utf-8", newline="\n")
     return target

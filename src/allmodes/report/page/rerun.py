@@ -58,7 +58,11 @@ def _arguments(result: Result) -> list[str]:
     """name=value, one for each line."""
     settings, lines = result.settings, []
     if result.bounds is not None:
-        lines.append(_bounds(_sides(result)))
+        choices = settings.get("choices") or {}
+        sides = [_side(*pair) for pair in result.bounds.tolist()]
+        lines.append(_bounds([ascii(choices[str(i)]) if str(i) in choices else side for i, side in enumerate(sides)]))
+    if settings.get("integrality"):
+        lines.append(f"integrality={[int(i in settings['integrality']) for i in range(len(result.x))]!r}")
     if isinstance(settings.get("x0"), list):
         lines.append(f"x0={settings['x0']!r}")
     lines += [f"{name}={_derivative(settings[name])}" for name in ("jac", "hess") if settings.get(name) is not None]
@@ -77,8 +81,6 @@ def _arguments(result: Result) -> list[str]:
         for name in ("scale", "spread", "within", "min_distance")
         if settings.get(name) is not None
     ]
-    if settings.get("integrality"):
-        lines.append(f"integrality={[int(i in settings['integrality']) for i in range(len(result.x))]!r}")
     if settings.get("symmetry") is not None:
         lines.append(f"symmetry={_symmetry(settings['symmetry'])}")
     if settings.get("constraints"):
@@ -91,13 +93,6 @@ def _arguments(result: Result) -> list[str]:
     if result.names and result.names != tuple(f"x{i}" for i in range(len(result.x))):
         lines.append(_in_lines("names", [ascii(name) for name in result.names]))
     return [*lines, f"rng={settings.get('seed')!r}"]
-
-
-def _sides(result: Result) -> list[str]:
-    """Bounds of the coordinates; of choices their list."""
-    choices = result.settings.get("choices") or {}
-    pairs = [] if result.bounds is None else result.bounds.tolist()
-    return [repr(list(choices[str(i)])) if str(i) in choices else _side(*pair) for i, pair in enumerate(pairs)]
 
 
 def _symmetry(said: Any) -> str:

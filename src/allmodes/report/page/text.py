@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,9 +65,9 @@ def of(result: Result) -> Text:
     )
 
 
-def point(x: Any, most: int = 12) -> str:
-    """Coordinates between brackets, with dots after so many."""
-    shown = ", ".join(number(float(entry)) for entry in x[:most])
+def point(x: Any, most: int = 12, named: Mapping[int, Any] = MappingProxyType({})) -> str:
+    """Coordinates between brackets, or the choices they stand for, with dots after so many."""
+    shown = ", ".join(str(named[i]) if i in named else number(float(entry)) for i, entry in enumerate(x[:most]))
     return f"[{shown}{', …' if len(x) > most else ''}]"
 
 
@@ -94,7 +96,7 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         found = [
             ("Modes", f"{len(result.modes)} ({best} global)" if result.modes else "none"),
             ("Best value", number(result.fun)),
-            ("Best point", point(result.x, 4) if not result.choices else _named_point(result)),
+            ("Best point", point(result.x, 4, result.named(result.x))),
         ]
     return [
         *found,
@@ -102,13 +104,6 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("Time", _duration(result.seconds)),
         ("Method", result.method),
     ]
-
-
-def _named_point(result: Result) -> str:
-    """The best point, with its named choices."""
-    shown = [str(result.choices[i][int(entry)]) if i in result.choices else number(float(entry))
-             for i, entry in enumerate(result.x[:4])]  # fmt: skip
-    return f"[{', '.join(shown)}{', …' if len(result.x) > 4 else ''}]"
 
 
 def _duration(seconds: float) -> str:

@@ -226,7 +226,7 @@ plots.parallel = () => {
   }
   const names = data.names.slice(0, most), isCrowded = most > 5 || (most > 2 && window.innerWidth < 600);
   const label = (name, i) =>
-    isCrowded ? brief(name, 15) : `${brief(name, 14)}<br>${data.window[i].map(told).join(" … ")}`;
+    isCrowded ? brief(name, 15) : `${brief(name, 14)}<br>${data.limits[i].map((end) => level(i, end)).join(" … ")}`;
   return [traces, layout({
     xaxis: axis("", { tickvals: names.map((_, i) => i), ticktext: names.map(label), tickangle: isCrowded ? -40 : 0,
       range: [-0.25, most - 0.75], ticklabeloverflow: "allow" }),
