@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import differential_evolution
+from scipy.optimize import Bounds, differential_evolution
 
 from allmodes import find_minima
 from allmodes.objective.bounds import Box
@@ -65,12 +65,11 @@ class Counted:
 def evolution(problem: whole.WholeProblem, budget: int, seed: int) -> float:
     """Differential evolution, begun again where it has converged."""
     counted, rng = Counted(problem, budget), np.random.default_rng(seed)
+    low, high, whole_ones = zip(*counted.sides, strict=True)
+    box = Bounds(np.array(low, dtype=np.float64), np.array(high, dtype=np.float64))
     try:
         while True:
-            differential_evolution(
-                counted, [side[:2] for side in counted.sides], integrality=[side[2] for side in counted.sides],
-                rng=rng, polish=False, maxiter=10**6,
-            )  # fmt: skip
+            differential_evolution(counted, box, integrality=whole_ones, rng=rng, polish=False, maxiter=10**6)
     except Spent:
         return counted.best
 
