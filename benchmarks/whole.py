@@ -176,6 +176,7 @@ def main() -> None:
     results.table(columns(methods), "Larger problems")
     mixed = [(make(), 10_000) for make in (whole.gear_train, whole.pressure_vessel, whole.welded_beam, whole.spring)]
     larger(results, seeds, methods, [*bits, *mixed])
+    results.write()  # the rest takes long
     methods = {"allmodes": ours, "evolution": evolution, "TPE": tpe}
     results.table(columns(methods), "With 300 evaluations, as many as TPE makes in a minute")
     few = [whole.qubo(60), whole.knapsack(60), whole.gear_train(), whole.pressure_vessel()]
