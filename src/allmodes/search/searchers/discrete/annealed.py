@@ -104,28 +104,31 @@ class Annealed:
 @stored
 @dataclass(eq=False)
 class Annealings:
-    """One run after another, with walks between them that make about as many evaluations.
+    """One run after another, with walks between them.
 
-    With a budget the first run takes half of it; without one every run is twice as long as the one before.
+    With a budget the first takes an eighth of it, after walks have made a quarter. If it or the walks that began where
+    it ended found something better than those before, the second takes half. Without a budget a run is as long as walks
+    have been, and twice as long as the one before, as long as that helped.
 
     Attributes:
         runs, spent: those that are over, and the evaluations that they made.
+        before: the best value when the run began.
     """
 
     annealed: Annealed | None = None
     runs: int = 0
     spent: int = 0
+    before: float = -np.inf
 
     def ask(self, context: Context, nodes: Nodes, budget: int | None) -> tuple[Levels, Levels]:
         """Points (n, m) whose values a run wants to know, if it has its turn, or those to walk from where it ended."""
-        length = TUNING.first_run * 2**self.runs if budget is None else budget // 2
-        is_next = context.nfev - self.spent >= self.spent + length // 4 and context.left >= length // 2
-        is_next &= length >= TUNING.first_run // 4  # in shorter ones bits would be decided by chance
         none = np.zeros((0, nodes.m), np.int64)
         if self.annealed is None:
-            if not is_next or not context.is_sampled:
+            length, walked = self._next(context, budget), context.nfev - self.spent
+            after = length if budget is None else budget // 4 + self.runs * (budget // 16)
+            if not length or walked < after or context.left < length or not context.is_sampled:
                 return none, none
-            self.annealed = Annealed(nodes.m, min(length, context.left), context.scale)
+            self.annealed, self.before = Annealed(nodes.m, length, context.scale), context.best_value
         levels = self.annealed.ask(context.rng, nodes)
         if len(levels):
             return levels, none
@@ -133,3 +136,11 @@ class Annealings:
         self.runs, self.spent = self.runs + 1, self.spent + self.annealed.spent
         self.annealed = None
         return none, starts
+
+    def _next(self, context: Context, budget: int | None) -> int:
+        """Evaluations of the next run; 0 if there is none."""
+        if self.runs and context.best_value <= self.before:
+            return 0
+        if budget is None:
+            return TUNING.first_run * 2**self.runs
+        return (max(budget // 8, TUNING.first_run // 8), budget // 2, 0)[min(self.runs, 2)]

@@ -122,8 +122,8 @@ class Space:
         for i in chosen.tolist():
             count = int(self.counts[i])
             if self.is_ordered[i] and count > 2:
-                reach = max(1, count // 4)
-                step = int(rng.integers(1, reach + 1)) * (1 if rng.random() < 0.5 else -1)
+                size = round((count / 4.0) ** rng.random())  # of all orders: near ones keep what was good of others
+                step = max(1, size) * (1 if rng.random() < 0.5 else -1)
                 found[i] = np.clip(found[i] + step, 0, count - 1)
             else:
                 found[i] = (found[i] + rng.integers(1, count)) % count

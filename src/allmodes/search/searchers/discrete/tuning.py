@@ -31,7 +31,7 @@ class Tuning:
     first_run: int = constant(5120, "evaluations", "of a first run, where no budget is given; the next are longer")
     drawn: int = constant(16, "points", "in a step: the paper's number for ranks")
     way: float = constant(16.0, "rate", "times steps of a run: enough to become sure of every bit")
-    warmth: float = constant(0.01, "scale", "first temperature, which keeps bits open that values do not decide")
+    warmth: float = constant(0.001, "scale", "first temperature, which keeps bits open that values do not decide")
 
     # real coordinates
     difference: float = constant(1e-4, "box", "step of central differences: balances rounding and third derivatives")
