@@ -260,7 +260,10 @@ class Scheduler(Strategy):
         parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
         parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
-            parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
+            parts.append(
+                ("points: " if self.context.is_derived else "evaluations: ")
+                + ", ".join(f"{name} {count}" for name, count in spent.items())
+            )
         if self.turns.is_rough and not self.multistart.is_passive and not self.context.is_random:
             parts.append(f"most local searches ended in no mode{self.turns.why_nowhere}")
         if ANNEALING in self.members and not self.multistart.is_passive:

@@ -139,7 +139,8 @@ class WeakAxes(ByValues):
         is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
         if not (is_alike & is_parabola).all():
             return LevelGround(candidate)
-        is_vague = context.has_model and seen.least > -TUNING.vague_of_fits * float(np.abs(seen.eigenvalues).max())
+        is_vague = seen.least > -TUNING.vague_of_fits * float(np.abs(seen.eigenvalues).max())
+        is_vague &= context.has_model and candidate.source != "derivatives"  # where residuals vanish models are exact
         return _optimum(context, candidate, is_level=is_vague)
 
 

@@ -135,7 +135,7 @@ class Verifier:
         """Of residuals: ground that looks level is compared with level modes first, which costs less than probes."""
         if self.context.has_model and isinstance(step, LevelGround):
             for rival in self.level_sets.rivals(self.context, candidate)[:1]:
-                end = self.level_sets.end_of(self.context, rival, candidate)[0]
+                end, _ = self.level_sets.end_of(self.context, rival, candidate)
                 return Between(Optimum(candidate, "unverified", is_level=True), rival, end)
         return step
 
@@ -189,6 +189,7 @@ class Verifier:
             return self._known(case.origin, step.optimum, step.mode)
         if isinstance(step, NoOptimum):
             return [self._reject(case, step.reason)]
+        assert isinstance(step, Higher | Elsewhere)
         return self._send_on(case, step)
 
     def _told_apart(self, candidate: Candidate, optimum: Optimum) -> Step:

@@ -33,6 +33,7 @@ class TrustRegionTable(Table):
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
+        was_measured: of residuals, whether the curvature was measured, and not only shown by steps.
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
@@ -52,6 +53,7 @@ class TrustRegionTable(Table):
     refusals: Counts = column(dtype=np.int64)
     measurements: Counts = column(dtype=np.int64)
     is_measured: Mask = column(dtype=np.bool_)
+    was_measured: Mask = column(dtype=np.bool_)
     has_met_kink: Mask = column(dtype=np.bool_)
 
 
@@ -129,7 +131,9 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     if context.has_model:
         assert slope is not None
         table.missed[rows] = np.where(is_better, models.miss(H, s, slope - g), np.inf)
-        is_stale |= ~(table.missed[rows] <= TUNING.agreement)
+        is_kept = residuals.is_kept(table, rows, length) & ~is_stale
+        table.second[rows[table.was_measured[rows] & ~is_kept]] = 0.0
+        table.was_measured[rows], is_stale = is_kept, ~is_kept
     elif slope is not None:
         kept = np.flatnonzero(is_stale & is_better & table.is_measured[rows])
         is_stale[kept] = ~(models.miss(H[kept], s[kept], (slope - g)[kept]) <= TUNING.fresh)
@@ -263,5 +267,6 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         H = finite_differences.hessian_of_gradients(g, made, told.gradient, axes)
     table.hessian[rows], table.second[rows] = H, H - table.gauss_newton[rows]
     table.is_measured[rows] = True
+    table.was_measured[rows] = True
     table.measurements[rows] += 1
     return rows

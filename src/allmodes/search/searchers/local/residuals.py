@@ -9,7 +9,7 @@ import numpy as np
 from allmodes.search.context import Context
 from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local import models
-from allmodes.search.searchers.local.table import Array, Counts, Mask, Rows
+from allmodes.search.searchers.local.table import Array, Mask, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
 
@@ -22,8 +22,9 @@ class ResidualTable(Protocol):
     gauss_newton: Array
     second: Array
     missed: Array
+    last_step: Array
     is_measured: Mask
-    measurements: Counts
+    was_measured: Mask
 
 
 class Pace(NamedTuple):
@@ -66,15 +67,24 @@ def learn_second(context: Context, table: ResidualTable, rows: Rows, s: Array, c
     without, extra = (np.einsum("nd,nde,ne->n", s, each, s) for each in (old, second))
     is_wanted = np.abs(without + extra - bend) < np.abs(without - bend)
     is_wanted &= lengths(s) < TUNING.first_radius * np.sqrt(context.box.d)
-    is_kept = table.is_measured[rows] & (table.measurements[rows] > 0)
-    is_wanted |= is_kept
+    is_wanted |= table.was_measured[rows]
     learnt = models.updated_part(second, s, change - (model @ s[..., None])[..., 0], change)
-    second = np.where(is_kept[:, None, None], second, learnt)
+    second = np.where(table.was_measured[rows][:, None, None], second, learnt)
     is_exact = np.abs(table.value[rows]) <= context.tolerances.tie
     second[is_exact] = 0.0
     table.gauss_newton[rows], table.second[rows] = model, second
     table.hessian[rows] = model + np.where(is_wanted[:, None, None], second, 0.0)
     table.is_measured[rows] |= is_exact
+
+
+def is_kept(table: ResidualTable, rows: Rows, length: Array) -> Mask:
+    """Where the curvature that was measured still holds after short steps of this length (n,).
+
+    As long as it tells the slope and steps shrink. In a bent valley they do not: what was measured where it was entered
+    holds searches back that would follow it.
+    """
+    is_shrinking = length <= TUNING.shrinking_of_fits * table.last_step[rows]
+    return np.asarray(table.was_measured[rows] & is_shrinking & (table.missed[rows] <= TUNING.agreement))
 
 
 def is_convincing(table: ResidualTable, rows: Rows) -> Mask:

@@ -30,6 +30,9 @@ class Tuning:
     convincing_of_fits: float = constant(
         0.2, "change of gradient", "a model of residuals that misses less over the last step needs no measurement"
     )
+    shrinking_of_fits: float = constant(
+        0.75, "last step", "steps that shrink to less converge by a curvature that was measured, if slowly"
+    )
     weakest_of_fits: float = constant(
         1e-6, "largest curvature", "the least that a model of residuals tells without a measurement"
     )
