@@ -3,9 +3,9 @@
     python benchmarks/fits.py --runs 5 --first-seed 100
     python benchmarks/fits.py --bank DIR       problems of a folder with bank.py: residuals, residuals_jac, truth()
 
-A unit is a vector of residuals, and another one a Jacobian: all that are called are counted. Multistart: trf with the exact Jacobian, in units of the
-bounds, from Sobol points; ends within 1e-3 of the bounds are one. Known optima of the problems made here are strict
-minima that 400 local searches of multistart find, located to 1e-8.
+A unit is a vector of residuals, and another one a Jacobian: all that are called are counted. Multistart: trf with the
+exact Jacobian, in units of the bounds, from Sobol points; ends within 1e-3 of the bounds are one. Known optima of the
+problems made here are strict minima that 400 local searches of multistart find, located to 1e-8.
 """
 
 from __future__ import annotations

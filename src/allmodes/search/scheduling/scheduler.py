@@ -131,8 +131,8 @@ class Scheduler(Strategy):
         if turn == LOCAL or self.multistart.is_passive:
             self.local.open(self.multistart.choose(self._in_flight), LOCAL)
             if self.multistart.needs_screening and not self._is_screening and not self._enough:
-                self.turn, points = "", self.multistart.screening()
-                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), points[None])]), VALUE)
+                self.turn, block = "", Block(_SCREENING, "", np.zeros(1, np.intp), self.multistart.screening()[None])
+                return self._take_off(Flight([block]), VALUE)
         if (questions := self.verifier.ask()) and self.context.has_model:  # a Jacobian is dear, and values answer them
             return self._take_off(Flight(questions), VALUE)
         blocks = self.local.ask(-(-len(self.local) // self._lanes)) + questions + self.mending.ask()
@@ -256,14 +256,11 @@ class Scheduler(Strategy):
     @property
     def account(self) -> str:
         spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
-        searches = self.multistart.counts.searches
+        searches, text = self.multistart.counts.searches, ", ".join(f"{name} {count}" for name, count in spent.items())
         parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
         parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
-            parts.append(
-                ("points: " if self.context.is_derived else "evaluations: ")
-                + ", ".join(f"{name} {count}" for name, count in spent.items())
-            )
+            parts.append(f"points: {text}" if self.context.is_derived else f"evaluations: {text}")
         if self.turns.is_rough and not self.multistart.is_passive and not self.context.is_random:
             parts.append(f"most local searches ended in no mode{self.turns.why_nowhere}")
         if ANNEALING in self.members and not self.multistart.is_passive:

@@ -194,11 +194,10 @@ class Verifier:
 
     def _told_apart(self, candidate: Candidate, optimum: Optimum) -> Step:
         """What is next of an optimum that a mode was told apart from: some were compared before they were examined."""
-        if optimum.kind != "unverified":
-            return optimum
-        if candidate.is_kinked:
+        if optimum.kind == "unverified" and candidate.is_kinked:
             return AroundKink(candidate)
-        return examine(self.context, candidate) if optimum.is_level and self.context.has_model else optimum
+        is_next = optimum.kind == "unverified" and optimum.is_level and self.context.has_model
+        return examine(self.context, candidate) if is_next else optimum
 
     def _compare(self, case: Case, optimum: Optimum) -> Between | Same | Optimum:
         """An optimum is told from the closest mode, then from level modes of its height; itself if none is left."""
