@@ -483,3 +483,28 @@ def test_a_search_may_be_told_sums_of_squares_with_their_models():
     assert places(finder.result) == [[0.5, 2.0], [2.0, 0.5]]
     with pytest.raises(ValueError, match="residuals=True is given with jac, hess or maximise"):
         allmodes.ModeFinder(BOX, residuals=True, jac=True)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_jacobians_are_asked_for_where_they_are_needed(sign):
+    """The first look: values in a line, one pair of Jacobians, and two pairs where the first is wrong."""
+    seen = []
+
+    def residuals(k):
+        seen.append((len(k), "r"))
+        return all_decays(k)
+
+    def jacobian(k):
+        seen.append((len(k), "J"))
+        return sign * np.stack([-T * np.exp(-k[:, :1] * T), -T * np.exp(-k[:, 1:] * T)], axis=2)
+
+    def fit():
+        return find_fits(residuals, BOX, jac=jacobian, vectorized=True, rng=0, maxfev=300)
+
+    if sign < 0.0:
+        with pytest.raises(ValueError, match="jac disagrees with fun"):
+            fit()
+        assert seen == [(8, "r"), (2, "r"), (2, "J"), (4, "r"), (4, "J")]
+    else:
+        assert fit().nfev > sum(n for n, what in seen if what == "J")
+        assert seen[:4] == [(8, "r"), (2, "r"), (2, "J"), (1, "r")]
