@@ -123,8 +123,8 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
     missed, longest = _missed(g, H, s, rise, slope), _longest(context, point)
     taken, refused = rows[is_better], rows[~is_better]
-    table.radius[rows] = _resized(context, table.radius[rows], rise, predicted, length, longest, _reach(missed, length))
-    pace = residuals.pace(context)
+    pace, reach = residuals.pace(context), _reach(missed, length)
+    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
     if order == 2 or context.has_model:  # these learn nothing from a point that is refused: the next step must differ
         table.radius[refused] = np.minimum(table.radius[refused], pace.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
@@ -201,8 +201,9 @@ def _longest(context: Context, point: Array) -> Array:
 
 
 def _resized(
-    context: Context, radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array
-) -> Array:
+    radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array,
+    pace: residuals.Pace = residuals.USUAL,
+) -> Array:  # fmt: skip
     """The next trust regions, by how well the models predicted the rise.
 
     They become longer than the longest as far as models reach that were followed to the end of the trust region: where
@@ -210,7 +211,6 @@ def _resized(
     """
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
     is_at_end = length > 0.8 * radius
-    pace = residuals.pace(context)
     grown = np.where((ratio > 0.75) & is_at_end, pace.growth * radius, radius)
     grown = np.minimum(grown, np.where(is_at_end, np.maximum(longest, reach), longest))
     return np.where(ratio < 0.25, pace.shrinkage * length, grown)

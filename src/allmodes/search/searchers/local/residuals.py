@@ -34,11 +34,14 @@ class Pace(NamedTuple):
     shrinkage: float
 
 
+USUAL = Pace(TUNING.growth, TUNING.shrinkage)
+
+
 def pace(context: Context) -> Pace:
     """That of residual models, or of others."""
     if context.has_model:
         return Pace(TUNING.growth_of_fits, TUNING.shrinkage_of_fits)
-    return Pace(TUNING.growth, TUNING.shrinkage)
+    return USUAL
 
 
 def first_radius(context: Context) -> float:
