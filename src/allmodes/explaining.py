@@ -16,6 +16,8 @@ from allmodes.objective.residuals import SumOfSquares
 from allmodes.result import Fit, Mode, Result
 
 _OTHER = 1e-6  # of a cost: far above rounding, that much it differs for other data
+_STEPPED = "the function is rough"  # what a search says of functions whose differences are 0 nearly everywhere
+_LONG = 0.01  # of a parameter: over such steps their differences tell a slope
 _EXACT = 1e-20  # of the usual cost: residuals that are rounding, and tell no errors of the data
 
 Floats = NDArray[np.float64]
@@ -26,22 +28,23 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, 
 
     Residuals and Jacobian at the modes are evaluated in this process, best first, as far as the evaluations that are
     left reach; the search has kept some back for that. Where they are noisy or coarse (not exact), a Jacobian made of
-    differences says nothing, and no errors are stated.
+    differences says nothing, and no errors are stated; of models that are rounded, in steps, it is made over long ones.
     """
     seen, nfev, njev = [], 0, 0
-    counts = part.cost(part.provides)
+    is_stepped = part.jac is None and _STEPPED in result.message
+    counts, usual = part.cost(part.provides), max(result.temperature or 0.0, np.finfo(np.float64).tiny)
     for mode in result.modes:
         if nfev + counts.nfev > left:
             break
         nfev, njev = nfev + counts.nfev, njev + counts.njev
         r = part.residuals(mode.x[None])
         cost = float(part.loss.cost(r)[0])
-        if is_exact and abs(cost - mode.fun) > _OTHER * max(abs(cost), abs(mode.fun)):
+        if is_exact and _is_other(cost, mode.fun, usual):
             raise ValueError(
                 f"the cost at x = {mode.x} is {cost:.10g}, and was {mode.fun:.10g} in the search: the checkpoint was "
                 "written for other data, another loss or another model. Name another file, or remove it."
             )
-        seen.append((r[0], part.loss.weighted(r, part.jacobian(mode.x[None], r))))
+        seen.append((r[0], part.loss.weighted(r, part.jacobian(mode.x[None], r, _LONG if is_stepped else 0.0))))
     if not seen:
         return replace(result, problem=part)
     data, free = len(seen[0][0]), part.box.free
@@ -66,7 +69,14 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, 
         result, modes=tuple(replace(mode, weight=float(w)) for mode, w in zip(modes, weights, strict=True)),
         temperature=temperature, mixture=_mixture(result, weights, temperature), nfev=result.nfev + nfev,
         njev=result.njev + njev, problem=part,
+        message=result.message.replace(f"{result.nfev} of ", f"{result.nfev + nfev} of "),
     )  # fmt: skip
+
+
+def _is_other(cost: float, searched: float, usual: float) -> bool:
+    """Whether a cost is not the one that the search saw; the norms of residuals differ by rounding."""
+    norms = np.sqrt(np.abs([cost, searched]))
+    return bool(abs(norms[0] - norms[1]) > max(_OTHER * norms.max(), np.sqrt(_EXACT * usual)))
 
 
 def _variance(chi2: float, dof: int, is_absolute: bool) -> float:

@@ -31,6 +31,8 @@ class ModeFinder:
         xtol, periodic, noise, polish, rng, names, integrality, scale, spread, symmetry, constraints, within,
             min_distance, options: likewise; named choices are asked for and told by their numbers, from 0.
         jac, hess: whether you will tell gradients and Hessians.
+        residuals: whether the function is half the sum of squares of residuals r with a Jacobian J, whose values
+            sum(r**2) / 2 you will tell with J.T @ r as gradients and J.T @ J as Hessians: the search of `find_fits`.
         maximise: whether larger values are better.
 
     >>> finder = ModeFinder([(-2, 2)], rng=0)
@@ -50,6 +52,7 @@ class ModeFinder:
         warm_start: Any = None,
         jac: bool = False,
         hess: bool = False,
+        residuals: bool = False,
         maximise: bool = False,
         target: str = "all",
         method: Any = "auto",
@@ -80,7 +83,12 @@ class ModeFinder:
             scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
             constraints=constraints,
         )  # fmt: skip
-        self._driver = task.begin(order=2 if hess else int(bool(jac)))
+        if residuals and (jac or hess or maximise):
+            raise ValueError(
+                "residuals=True is given with jac, hess or maximise: sums of squares are minimised, and told with "
+                "J.T @ r and J.T @ J; leave the others out."
+            )
+        self._driver = task.begin(2 if hess else int(bool(jac or residuals)), False, 1 if residuals else None)
 
     def ask(self, n: int | None = None, *, again: bool = False) -> Array:
         """Where to evaluate next: points (m, D), at most n of them; none once the search is over.

@@ -166,7 +166,8 @@ def curve_fit(
 
     Returns:
         Result: as of `find_fits`. `print(result)` shows every explanation with the errors of its parameters;
-        `result.plot.fits(f, xdata, ydata)` draws them.
+        `result.plot.fits(f, xdata, ydata)` draws them. `result.popt` and `result.pcov` are of the best one what SciPy
+        returns.
 
     >>> t = np.linspace(0, 3, 20)
     >>> def decay(t, a, b):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +12,9 @@ from scipy import optimize
 
 import allmodes
 from allmodes import Result, curve_fit, find_fits
+from allmodes.explaining import explained
+from allmodes.objective.bounds import Box
+from allmodes.objective.residuals import sum_of_squares
 
 T = np.linspace(0.0, 3.0, 20)
 BOX = [(0.0, 5.0), (0.0, 5.0)]
@@ -289,6 +294,29 @@ class TestCurveFit:
         assert result.x == pytest.approx([2.0, 1.0], abs=1e-6)
         assert result.names == ("a", "b")
 
+    @pytest.mark.parametrize("absolute", [False, True])
+    @pytest.mark.parametrize("errors", [None, 0.1, "vector", "matrix"])
+    def test_the_best_explanation_is_scipys(self, errors, absolute):
+        """Parameters and covariance, for every kind of sigma."""
+        shares = 0.1 + 0.05 * np.cos(np.arange(30.0))
+        band = np.diag(np.full(29, 0.3), 1)
+        sigma = {"vector": shares, "matrix": np.outer(shares, shares) * (np.eye(30) + band + band.T)}.get(
+            errors, errors
+        )
+        given = np.full(30, sigma) if errors == 0.1 else sigma
+        popt, pcov = optimize.curve_fit(decay, DECAY_TIMES, decay_data(), [1, 1], given, absolute, bounds=(0, 5))
+        ours = curve_fit(
+            decay, DECAY_TIMES, decay_data(), [1, 1], sigma, absolute, bounds=(0, 5), rng=0, maxfev=600
+        )  # fmt: skip
+        assert ours.popt == pytest.approx(popt, rel=1e-4)
+        assert ours.pcov == pytest.approx(pcov, rel=1e-3)
+        assert ours.names == ("a", "k")
+
+    def test_others_have_no_best_fit(self):
+        result = allmodes.find_minima(lambda x: x @ x, [(-1, 1)], rng=0, maxfev=200)
+        with pytest.raises(AttributeError, match="popt and pcov are those of explanations"):
+            result.pcov  # noqa: B018
+
     def test_many_parameter_vectors_at_once(self, spectrum):
         result = curve_fit(two_peaks, X, Y, bounds=PEAKS, rng=0, maxfev=8000, vectorized=True)
         assert places(result) == places(spectrum)
@@ -348,6 +376,14 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
         allmodes.curve_fit(decay, DECAY_TIMES, decay_data(3.0, 0.4), **given)
 
 
+def test_rounding_of_a_perfect_fit_is_not_taken_for_other_data():
+    """A sum that is added up in another order differs by all of a cost that is rounding alone."""
+    calls = itertools.count()
+    fits = find_fits(lambda k: decays(k) + 1e-13 * (next(calls) % 2), BOX, jac=decays_jac, rng=0, maxfev=600)
+    assert places(fits) == [[0.5, 2.0], [2.0, 0.5]]
+    assert fits.modes[0].fit is not None
+
+
 @pytest.mark.parametrize("kind", ["noisy", "coarse"])
 def test_no_errors_are_stated_where_differences_say_nothing(kind):
     rng = np.random.default_rng(1)
@@ -380,3 +416,95 @@ def test_long_names_are_told_apart_in_the_table():
     fits = allmodes.find_fits(lambda k: k - np.array([1.0, 2.0]), [(-5, 5)] * 2, names=names, rng=0)
     heads = [line.split()[0] for line in str(fits).splitlines() if line.startswith("amplitude")]
     assert len(set(heads)) == 2
+
+
+def test_names_that_are_shortened_alike_are_numbered():
+    names = [f"background_offset_of_detector_{number}_at_the_left_side" for number in ("one", "two")]
+    fits = allmodes.find_fits(lambda k: k - np.array([1.0, 2.0]), [(-5, 5)] * 2, names=names, rng=0, maxfev=300)
+    heads = [line[:24] for line in str(fits).splitlines() if line.startswith("background")]
+    assert len(set(heads)) == 2
+
+
+def test_fits_at_a_bound_with_names_exchanged_have_equal_errors():
+    def two(t, a, b):
+        return np.exp(-a * t) + np.exp(-b * t)
+
+    data = two(T, 0.5, 3.0) + 0.03 * np.random.default_rng(3).standard_normal(len(T))
+    first, second = curve_fit(two, T, data, bounds=(0, 2), rng=0, maxfev=2000).modes
+    assert len(first.active) == 1
+    assert first.standard_errors == pytest.approx(second.standard_errors[::-1], rel=1e-3)
+
+
+def test_all_evaluations_are_counted_in_the_message():
+    calls = itertools.count(1)
+
+    def counted(k):
+        counted.calls = next(calls)
+        return decays(k) + 0.01 * np.cos(9 * T)
+
+    fits = find_fits(counted, BOX, rng=0, maxfev=300)
+    assert fits.nfev == counted.calls
+    assert f"{fits.nfev} of 300 evaluations are made" in fits.message
+
+
+def test_rounded_models_have_finite_errors():
+    """Differences over short steps are 0, over long ones they are not."""
+
+    def rounded(t, a, k):
+        return np.array([float(f"{value:.4g}") for value in decay(t, a, k)])
+
+    data = decay_data()
+    exact = curve_fit(decay, DECAY_TIMES, data, bounds=(0, 5), rng=0, maxfev=600)
+    box = Box.make([(0, 5)] * 2)
+    part = sum_of_squares(lambda k: rounded(DECAY_TIMES, *k) - data, None, (), False, box, None, "linear", 1.0)
+    mode = replace(exact.modes[0], fun=float(part.loss.cost(part.residuals(exact.x[None]))[0]))
+    searched = replace(exact, modes=(mode,), message="most local searches ended in no mode: the function is rough")
+    coarse = explained(searched, part, False, 100, True).modes[0]
+    assert coarse.standard_errors == pytest.approx(exact.modes[0].standard_errors, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bent_level_valley_is_listed_once(seed):
+    """a and b of a product that is all the data tell: a valley whose ends are far apart."""
+    data = np.sin(3.0 * T) + 0.01 * np.sin(9.0 * T)
+    fits = find_fits(
+        lambda k: k[0] * k[1] * np.sin(k[2] * T) - data, [(0.1, 9.0), (0.1, 9.0), (2.0, 4.0)], rng=seed, maxfev=3000
+    )
+    best = [mode for mode in fits.modes if mode.is_global]
+    assert len(best) == 1
+
+
+def test_a_search_may_be_told_sums_of_squares_with_their_models():
+    finder = allmodes.ModeFinder(BOX, residuals=True, rng=0, maxfev=400)
+    while not finder.stop():
+        points = finder.ask()
+        r, J = np.array([decays(x) for x in points]), np.array([decays_jac(x) for x in points])
+        finder.tell(points, 0.5 * (r**2).sum(axis=1), np.einsum("nm,nmd->nd", r, J), J.mT @ J)
+    assert places(finder.result) == [[0.5, 2.0], [2.0, 0.5]]
+    with pytest.raises(ValueError, match="residuals=True is given with jac, hess or maximise"):
+        allmodes.ModeFinder(BOX, residuals=True, jac=True)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_jacobians_are_asked_for_where_they_are_needed(sign):
+    """The first look: values in a line, one pair of Jacobians, and two pairs where the first is wrong."""
+    seen = []
+
+    def residuals(k):
+        seen.append((len(k), "r"))
+        return all_decays(k)
+
+    def jacobian(k):
+        seen.append((len(k), "J"))
+        return sign * np.stack([-T * np.exp(-k[:, :1] * T), -T * np.exp(-k[:, 1:] * T)], axis=2)
+
+    def fit():
+        return find_fits(residuals, BOX, jac=jacobian, vectorized=True, rng=0, maxfev=300)
+
+    if sign < 0.0:
+        with pytest.raises(ValueError, match="jac disagrees with fun"):
+            fit()
+        assert seen == [(8, "r"), (2, "r"), (2, "J"), (4, "r"), (4, "J")]
+    else:
+        assert fit().nfev > sum(n for n, what in seen if what == "J")
+        assert seen[:4] == [(8, "r"), (2, "r"), (2, "J"), (1, "r")]

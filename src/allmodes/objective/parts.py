@@ -35,14 +35,14 @@ def shape_of(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape if name == GRADIENT_NAME else (*shape, shape[-1])
 
 
-def moved_inside(box: Box, points: Floats) -> tuple[Floats, Floats]:
+def moved_inside(box: Box, points: Floats, share: float = 0.0) -> tuple[Floats, Floats]:
     """Steps (n, d) of forward differences, and points (n, D) moved by them, one free coordinate at a time (n, d, D).
 
-    No point leaves the bounds: a step turns inward where a bound is near.
+    No point leaves the bounds: a step turns inward where a bound is near. Steps are short, or a share of x.
     """
     places = np.flatnonzero(box.free)
     x = points[:, places]
-    size = _STEP * lengths(x, box.scale, None if box.is_log is None else box.is_log[places])
+    size = (share or _STEP) * lengths(x, box.scale, None if box.is_log is None else box.is_log[places])
     target = x + size
     target = np.where(target > box.upper[places], x - size, target)
     target = np.clip(target, box.lower[places], box.upper[places])

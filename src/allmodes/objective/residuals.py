@@ -80,13 +80,16 @@ class SumOfSquares:
             raise BadReturnError(f"residuals returned {found.shape[1]} numbers after {m} at another point.")
         return self._whitened(found[..., None])[..., 0]
 
-    def jacobian(self, points: Floats, r: Floats) -> Floats:
-        """Their derivatives (N, m, D) at points (N, D) where they are r (N, m); 0 for coordinates that are fixed."""
+    def jacobian(self, points: Floats, r: Floats, share: float = 0.0) -> Floats:
+        """Their derivatives (N, m, D) at points (N, D) where they are r (N, m); 0 for coordinates that are fixed.
+
+        Differences are made over short steps, or over a share of the parameters.
+        """
         (N, D), m = points.shape, r.shape[1]
         if not self.box.d:
             return np.zeros((N, m, D))
         if self.jac is None:
-            steps, moved = moved_inside(self.box, points)
+            steps, moved = moved_inside(self.box, points, share)
             around = self.residuals(moved.reshape(-1, D)).reshape(N, self.box.d, m)
             J = np.zeros((N, m, D))
             J[:, :, self.box.free] = ((around - r[:, None]) / steps[..., None]).mT

@@ -25,7 +25,7 @@ _DIGITS = 2  # of an error
 def fit_table(result: Result) -> list[str]:
     """Blocks of as many explanations as fit beside each other, best first; then what the data do not tell."""
     shown = [(i, mode) for i, mode in enumerate(result.modes[:_SHOWN], 1) if mode.fit is not None]
-    names = [_shortened(visible(name)) for name in result.coordinate_names]
+    names = _apart([_shortened(visible(name)) for name in result.coordinate_names])
     heads = ["", "chi2", "reduced chi2", "weight", "hits", *names]
     columns = [_column(i, mode, result.bounds) for i, mode in shown]
     first = max(map(len, heads))
@@ -51,6 +51,24 @@ def _shortened(name: str) -> str:
     """
     half = (_LONGEST_NAME - 2) // 2
     return name if len(name) <= _LONGEST_NAME else f"{name[:half]}..{name[-half:]}"
+
+
+def _apart(names: list[str]) -> list[str]:
+    """Names with a number where several are shortened alike.
+
+    >>> _apart(["offset_of_t..e_left_side", "offset_of_t..e_left_side", "width"])
+    ['offset_of_t..left_side 1', 'offset_of_t..left_side 2', 'width']
+    """
+    seen: dict[str, int] = {}
+    told = []
+    for name in names:
+        if names.count(name) == 1:
+            told.append(name)
+            continue
+        seen[name] = number = seen.get(name, 0) + 1
+        first, last = name.split("..", 1) if ".." in name else ("", name)
+        told.append(f"{first}..{last[len(str(number)) + 1 :]} {number}" if first else f"{name} {number}")
+    return told
 
 
 def _column(i: int, mode: Mode, bounds: NDArray[np.float64] | None) -> list[str]:

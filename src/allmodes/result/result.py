@@ -113,6 +113,25 @@ class Result:
         """Whether the modes are roots of equations."""
         return any(mode.root is not None for mode in self.modes)
 
+    # ---- as scipy.optimize.curve_fit has them
+
+    @property
+    def popt(self) -> Floats:
+        """Of fits: the parameters (D,) of the best explanation."""
+        return self._best_fit[0]
+
+    @property
+    def pcov(self) -> Floats:
+        """Of fits: their covariance (D, D); infinite where the data do not determine them."""
+        return self._best_fit[1]
+
+    @property
+    def _best_fit(self) -> tuple[Floats, Floats]:
+        fit = self.modes[0].fit if self.modes else None
+        if fit is None:
+            raise AttributeError("popt and pcov are those of explanations of data, found by find_fits and curve_fit.")
+        return self.modes[0].x, fit.covariance
+
     # ---- as a dict
 
     def keys(self) -> tuple[str, ...]:

@@ -70,7 +70,8 @@ def make_search(
         members[POPULATION] = Population(context)
     if method == "auto" and context.order == 0:
         members[REFINEMENT] = Refinement(context)
-    narrowest, widest = options.get("width", TUNING.narrowest), TUNING.widest
+    first = TUNING.narrowest_of_fits if context.has_model else TUNING.narrowest
+    narrowest, widest = options.get("width", first), TUNING.widest
     multistart = Multistart(
         context,
         [Start(point, GIVEN, TUNING.given_radius) for point in starts],

@@ -131,9 +131,11 @@ class Scheduler(Strategy):
         if turn == LOCAL or self.multistart.is_passive:
             self.local.open(self.multistart.choose(self._in_flight), LOCAL)
             if self.multistart.needs_screening and not self._is_screening and not self._enough:
-                self.turn, points = "", self.multistart.screening()
-                return self._take_off(Flight([Block(_SCREENING, "", np.zeros(1, np.intp), points[None])]), VALUE)
-        blocks = self.local.ask(-(-len(self.local) // self._lanes)) + self.verifier.ask() + self.mending.ask()
+                self.turn, block = "", Block(_SCREENING, "", np.zeros(1, np.intp), self.multistart.screening()[None])
+                return self._take_off(Flight([block]), VALUE)
+        if (questions := self.verifier.ask()) and self.context.has_model:  # a Jacobian is dear, and values answer them
+            return self._take_off(Flight(questions), VALUE)
+        blocks = self.local.ask(-(-len(self.local) // self._lanes)) + questions + self.mending.ask()
         if turn == LOCAL or (blocks and self.context.order and not self.members[turn].wants_derivatives):
             self.turn = "" if turn == LOCAL else turn
             if not blocks and not self.flights and self._enough and self._next_turn() != LOCAL:
@@ -143,10 +145,8 @@ class Scheduler(Strategy):
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
         if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
             return self.ask()  # it has just found that nothing is left to try: the others have something
-        flight, needs = Flight(blocks, turn if len(request.points) else ""), VALUE if blocks else request.needs
-        if self.members[turn].wants_derivatives:
-            needs = self.context.needs
-        return self._take_off(flight, needs, request.points)
+        needs = self.context.needs if self.members[turn].wants_derivatives else VALUE if blocks else request.needs
+        return self._take_off(Flight(blocks, turn if len(request.points) else ""), needs, request.points)
 
     def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:
         """Another round is in flight."""
@@ -256,11 +256,11 @@ class Scheduler(Strategy):
     @property
     def account(self) -> str:
         spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
-        searches = self.multistart.counts.searches
+        searches, text = self.multistart.counts.searches, ", ".join(f"{name} {count}" for name, count in spent.items())
         parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
         parts += [member.account for name, member in self.members.items() if name in spent]
         if len(spent) > 1 and not self.multistart.is_passive:
-            parts.append("evaluations: " + ", ".join(f"{name} {count}" for name, count in spent.items()))
+            parts.append(f"points: {text}" if self.context.is_derived else f"evaluations: {text}")
         if self.turns.is_rough and not self.multistart.is_passive and not self.context.is_random:
             parts.append(f"most local searches ended in no mode{self.turns.why_nowhere}")
         if ANNEALING in self.members and not self.multistart.is_passive:
@@ -283,7 +283,7 @@ class Scheduler(Strategy):
             return ""
         if self.multistart.is_passive:
             is_busy = len(self.local) or len(self.verifier) or self.multistart.given
-            return "" if is_busy else next((why for why in endings.values()), "")
+            return "" if is_busy else next(iter(endings.values()), "")
         enough = self._enough
         if self.context.is_global and self.is_exhaustive and endings:
             return "; ".join([enough, *endings.values()]) if enough else ""

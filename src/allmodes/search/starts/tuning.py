@@ -32,6 +32,7 @@ class Tuning:
 
     # in flight
     narrowest: int = constant(2, "searches", "in flight at first: each learns from those that ended before it began")
+    narrowest_of_fits: int = constant(1, "searches", "the same, of residuals: each step of one costs a Jacobian")
     widest: int = constant(256, "searches", "in flight at most: enough for large batches, few enough to learn")
     searches_per_width: int = constant(8, "searches", "that ended for each in flight: few miss what the others find")
 

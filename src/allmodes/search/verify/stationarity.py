@@ -137,7 +137,11 @@ class WeakAxes(ByValues):
         is_alike = (near > TUNING.seen * expected) & (near < expected / TUNING.seen)
         # each far side by itself: where a level valley bends one falls much and the other hardly
         is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
-        return _optimum(context, candidate) if (is_alike & is_parabola).all() else LevelGround(candidate)
+        if not (is_alike & is_parabola).all():
+            return LevelGround(candidate)
+        is_vague = seen.least > -TUNING.vague_of_fits * float(np.abs(seen.eigenvalues).max())
+        is_vague &= context.has_model and candidate.source != "derivatives"  # where residuals vanish models are exact
+        return _optimum(context, candidate, is_level=is_vague)
 
 
 def _asked(context: Context, seen: Shape) -> NDArray[np.bool_]:

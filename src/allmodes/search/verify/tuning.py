@@ -12,6 +12,11 @@ class Tuning:
     """How candidates are judged. "Box" is the width of the domain, "scale" the spread of the function over it."""
 
     level: float = constant(1e-9, "largest curvature", "least curvature that can be told from none")
+    vague_of_fits: float = constant(
+        1e-7,
+        "largest curvature",
+        "of residuals, least in a level valley that bends, where a parabola may fit by chance",
+    )
     weak: float = constant(
         0.05, "largest curvature", "least that needs no confirmation: over sqrt(xtol) a bent valley changes by as much"
     )

@@ -29,7 +29,7 @@ from allmodes.search.verify.question import (
     Same,
     Step,
 )
-from allmodes.search.verify.stationarity import examine
+from allmodes.search.verify.stationarity import LevelGround, examine
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -127,9 +127,17 @@ class Verifier:
         if candidate.is_kinked:
             return AroundKink(candidate)
         if candidate.source != "component":
-            return examine(self.context, candidate)
+            return self._rather_known(candidate, examine(self.context, candidate))
         is_measured = candidate.factor is not None
         return AroundComponent(candidate, self.polishes) if is_measured else Optimum(candidate, "unverified")
+
+    def _rather_known(self, candidate: Candidate, step: Step) -> Step:
+        """Of residuals: ground that looks level is compared with level modes first, which costs less than probes."""
+        if self.context.has_model and isinstance(step, LevelGround):
+            for rival in self.level_sets.rivals(self.context, candidate)[:1]:
+                end, _ = self.level_sets.end_of(self.context, rival, candidate)
+                return Between(Optimum(candidate, "unverified", is_level=True), rival, end)
+        return step
 
     def _knows_more(self, candidate: Candidate, mode: int) -> bool:
         """Whether derivatives were measured where the curvature of a mode is that of a component."""
@@ -165,8 +173,7 @@ class Verifier:
             case.tried = (*case.tried, step.mode)
             if case.is_paused:
                 return self._resume(number, step)
-            is_judged = step.optimum.kind != "unverified" or not case.candidate.is_kinked
-            step = step.optimum if is_judged else AroundKink(case.candidate)
+            step = self._told_apart(case.candidate, step.optimum)
         if isinstance(step, Optimum):
             step = self._compare(case, step)
         if isinstance(step, ByValues | BySearch):
@@ -182,7 +189,15 @@ class Verifier:
             return self._known(case.origin, step.optimum, step.mode)
         if isinstance(step, NoOptimum):
             return [self._reject(case, step.reason)]
+        assert isinstance(step, Higher | Elsewhere)
         return self._send_on(case, step)
+
+    def _told_apart(self, candidate: Candidate, optimum: Optimum) -> Step:
+        """What is next of an optimum that a mode was told apart from: some were compared before they were examined."""
+        if optimum.kind == "unverified" and candidate.is_kinked:
+            return AroundKink(candidate)
+        is_next = optimum.kind == "unverified" and optimum.is_level and self.context.has_model
+        return examine(self.context, candidate) if is_next else optimum
 
     def _compare(self, case: Case, optimum: Optimum) -> Between | Same | Optimum:
         """An optimum is told from the closest mode, then from level modes of its height; itself if none is left."""

@@ -9,10 +9,10 @@ import numpy as np
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held, lengths
-from allmodes.search.searchers.local import finite_differences, models
+from allmodes.search.searchers.local import finite_differences, models, residuals
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
-from allmodes.search.tolerances import EPSILON, TINY
+from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
 
@@ -27,11 +27,13 @@ class TrustRegionTable(Table):
             point, and what is known of the rest, which the model may leave out.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
+        missed: by residual models, the share of the change of gradient over the last step; infinite if it was refused.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
         slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
+        was_measured: of residuals, whether the curvature was measured, and not only shown by steps.
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
@@ -43,6 +45,7 @@ class TrustRegionTable(Table):
     shrinkage: Array = column()
     last_step: Array = column()
     promised: Array = column()
+    missed: Array = column()
     slope_steps: Array = column(1)
     bias: Array = column(1)
     along: Array = column(1)
@@ -50,6 +53,7 @@ class TrustRegionTable(Table):
     refusals: Counts = column(dtype=np.int64)
     measurements: Counts = column(dtype=np.int64)
     is_measured: Mask = column(dtype=np.bool_)
+    was_measured: Mask = column(dtype=np.bool_)
     has_met_kink: Mask = column(dtype=np.bool_)
 
 
@@ -101,6 +105,7 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     if told.hessian is not None:
         table.hessian[rows] = table.gauss_newton[rows] = told.hessian[:, 0]
         table.is_measured[rows] = context.order == 2
+        table.missed[rows] = np.inf
     else:  # the first step is as long as the radius
         size = TUNING.flatter * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
@@ -118,11 +123,18 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
     missed, longest = _missed(g, H, s, rise, slope), _longest(context, point)
     taken, refused = rows[is_better], rows[~is_better]
-    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, _reach(missed, length))
+    pace, reach = residuals.pace(context), _reach(missed, length)
+    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
     if order == 2 or context.has_model:  # these learn nothing from a point that is refused: the next step must differ
-        table.radius[refused] = np.minimum(table.radius[refused], TUNING.shrinkage * length[~is_better])
+        table.radius[refused] = np.minimum(table.radius[refused], pace.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
-    if slope is not None:
+    if context.has_model:
+        assert slope is not None
+        table.missed[rows] = np.where(is_better, models.miss(H, s, slope - g), np.inf)
+        is_kept = residuals.is_kept(table, rows, length) & ~is_stale
+        table.second[rows[table.was_measured[rows] & ~is_kept]] = 0.0
+        table.was_measured[rows], is_stale = is_kept, ~is_kept
+    elif slope is not None:
         kept = np.flatnonzero(is_stale & is_better & table.is_measured[rows])
         is_stale[kept] = ~(models.miss(H[kept], s[kept], (slope - g)[kept]) <= TUNING.fresh)
     table.is_measured[rows[is_stale]] = order == 2
@@ -138,8 +150,10 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
             table.hessian[refused] = models.match_value(H[~is_better], s[~is_better], wrong)
         return refused
     if context.has_model:
+        table.hessian[refused] = table.gauss_newton[refused]  # what was learnt is what may have been wrong
         change, model = (slope - g)[is_better], told.hessian[is_better, 0]
-        _learn_second(context, table, taken, s[is_better], g[is_better], rise[is_better], change, model)
+        residuals.learn_second(context, table, taken, s[is_better], change, model)
+        table.is_measured[taken] |= residuals.is_convincing(table, taken)
     elif order == 1:
         usable = np.isfinite(slope).all(axis=1)
         table.hessian[rows[usable]] = models.updated(H[usable], s[usable], (slope - g)[usable])
@@ -152,35 +166,6 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
 def _steepness(context: Context, points: Array, g: Array) -> Array:
     """The largest slope (n,) in the coordinates that no bound holds."""
     return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
-
-
-def slope_errors(value: Array, eigenvalues: Array) -> Array:
-    """How far gradients J^T r are off, (n,), where J is made of differences that are off by a share of 1e-8.
-
-    The residuals are as long as sqrt(2 |value|), and no column of J is longer than the root of the largest eigenvalue.
-    """
-    return np.sqrt(2.0 * EPSILON * np.abs(value) * np.abs(eigenvalues).max(axis=1))
-
-
-def _learn_second(
-    context: Context, table: TrustRegionTable, rows: Rows, s: Array, g: Array, rise: Array, change: Array, model: Array
-) -> None:
-    """Residuals where searches are after steps s (n, d), with their models of Gauss and Newton there, (n, d, d).
-
-    What these leave out is learnt from steps, and put into the model where it would have predicted the last rise better
-    [Dennis, Gay and Welsch, An adaptive nonlinear least-squares algorithm, 1981], or was measured nearby. Where
-    residuals vanish nothing is left out.
-    """
-    old, second = table.gauss_newton[rows], table.second[rows]
-    without, with_it = models.gain(g, old, s), models.gain(g, old + second, s)
-    is_wanted = table.is_measured[rows] | (np.abs(with_it - rise) < np.abs(without - rise))
-    learnt = models.updated_part(second, s, change - (model @ s[..., None])[..., 0], change)
-    second = np.where(table.is_measured[rows][:, None, None], second, learnt)
-    is_exact = np.abs(table.value[rows]) <= context.tolerances.tie
-    second[is_exact] = 0.0
-    table.gauss_newton[rows], table.second[rows] = model, second
-    table.hessian[rows] = model + np.where(is_wanted[:, None, None], second, 0.0)
-    table.is_measured[rows] |= is_exact
 
 
 def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
@@ -212,10 +197,13 @@ def _longest(context: Context, point: Array) -> Array:
     """How long steps from points (n, d) may be if models are not exact: in the box longer ones leave the basin."""
     inside = context.box.project(point)  # around periodic coordinates
     is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
-    return np.where(is_inside, TUNING.first_radius * np.sqrt(context.box.d), np.inf)
+    return np.where(is_inside, residuals.first_radius(context), np.inf)
 
 
-def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array) -> Array:
+def _resized(
+    radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array,
+    pace: residuals.Pace = residuals.USUAL,
+) -> Array:  # fmt: skip
     """The next trust regions, by how well the models predicted the rise.
 
     They become longer than the longest as far as models reach that were followed to the end of the trust region: where
@@ -223,9 +211,9 @@ def _resized(radius: Array, rise: Array, predicted: Array, length: Array, longes
     """
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
     is_at_end = length > 0.8 * radius
-    grown = np.where((ratio > 0.75) & is_at_end, TUNING.growth * radius, radius)
+    grown = np.where((ratio > 0.75) & is_at_end, pace.growth * radius, radius)
     grown = np.minimum(grown, np.where(is_at_end, np.maximum(longest, reach), longest))
-    return np.where(ratio < 0.25, TUNING.shrinkage * length, grown)
+    return np.where(ratio < 0.25, pace.shrinkage * length, grown)
 
 
 def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
@@ -279,5 +267,6 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         H = finite_differences.hessian_of_gradients(g, made, told.gradient, axes)
     table.hessian[rows], table.second[rows] = H, H - table.gauss_newton[rows]
     table.is_measured[rows] = True
+    table.was_measured[rows] = True
     table.measurements[rows] += 1
     return rows

@@ -12,6 +12,7 @@ from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
 from allmodes.search.searchers.local.quasi_newton import QuasiNewton
+from allmodes.search.searchers.local.residuals import first_radius
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, Table
 from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
@@ -66,7 +67,8 @@ class LocalSearch:
         if not starts:
             return []
         usual = max(TUNING.shortest_first_radius, TUNING.spacing_share * self.context.archive.spacing)
-        usual = min(TUNING.first_radius * np.sqrt(self.context.box.d), usual)
+        longest = first_radius(self.context)
+        usual = longest if self.context.has_model else min(longest, usual)
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])

@@ -12,7 +12,7 @@ from allmodes.search.candidate import LOCAL, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
-from allmodes.search.searchers.local import convergence, learning, models
+from allmodes.search.searchers.local import convergence, learning, models, residuals
 from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.recognition import recognise
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
@@ -108,10 +108,15 @@ class TrustRegion:
             g[is_confined], H[is_confined] = models.across(g[is_confined], H[is_confined], along)
         model = models.model(context.box, point, g, H)
         if context.is_derived:
-            model = model.beyond(learning.slope_errors(value, model.eigenvalues))
+            model = model.beyond(residuals.slope_errors(value, model.eigenvalues))
         peaks = clip(context.box, point + model.newton())
         s, measured = peaks - point, table.is_measured[rows]
         far, gains, is_sure = np.abs(s).max(axis=1), models.gain(g, H, s), measured & (model.eigenvalues[:, -1] < 0.0)
+        has_peak = is_sure
+        if (
+            context.has_model
+        ):  # a mode that is known need not be told from a saddle: it takes a model that agrees with it
+            has_peak = is_sure | ((table.missed[rows] <= TUNING.agreement) & (model.eigenvalues[:, -1] < 0.0))
         stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
         table.distance[rows], table.shrinkage[rows], table.promised[rows] = far, q, model.promise()
         is_slow = (stretch > 0.0) & (stretch * lengths(s) <= table.radius[rows])
@@ -121,7 +126,7 @@ class TrustRegion:
         )
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
-            known = self._stopped(rows, recognise(context, point, value, g, peaks, gains, is_sure))
+            known = self._stopped(rows, recognise(context, point, value, g, peaks, gains, has_peak))
             is_new = known < 0
             is_there &= is_new
             is_going &= is_new
@@ -219,4 +224,4 @@ class TrustRegion:
 
     def _is_exact(self, k: int) -> bool:
         """Whether the model is the Hessian though nobody measured it, for residuals vanish."""
-        return self.context.has_model and not self.table.measurements[k]
+        return self.context.has_model and not self.table.measurements[k] and not self.table.second[k].any()

@@ -20,6 +20,22 @@ class Tuning:
         "box, root mean square of the coordinates",
         "longest step inside the box where models are not exact, from the first on; longer ones leave the basin",
     )
+    first_radius_of_fits: float = constant(
+        0.2, "box, root mean square of the coordinates", "the same, of models of residuals, which hold farther"
+    )
+    growth_of_fits: float = constant(2.0, "radius", "next radius, of residuals, after a model that predicted well")
+    shrinkage_of_fits: float = constant(
+        0.25, "step", "next step, of residuals, after one that was too long: twice that is not as long again"
+    )
+    convincing_of_fits: float = constant(
+        0.2, "change of gradient", "a model of residuals that misses less over the last step needs no measurement"
+    )
+    shrinking_of_fits: float = constant(
+        0.75, "last step", "steps that shrink to less converge by a curvature that was measured, if slowly"
+    )
+    weakest_of_fits: float = constant(
+        1e-6, "largest curvature", "the least that a model of residuals tells without a measurement"
+    )
     longest_line: float = constant(0.15, "box", "longest first point of a line over kinks")
     spacing_share: float = constant(0.5, "spacing of modes", "first step: half the way to the next mode")
     flatter: float = constant(
