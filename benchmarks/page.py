@@ -31,6 +31,7 @@ _ORDER = (
     "kinks",
     "fits",
     "roots",
+    "shapes",
     "missing_modes",
     "recognition",
     "recognition_bank",
