@@ -50,8 +50,10 @@ def find_roots(
 ) -> Result:
     """Find every root of F(x) = 0 in a box, with a proof for each where one can be had.
 
-    The search is that of `find_fits`: minima of |F|^2 by steps of Levenberg and Marquardt. Newton's method then takes
-    each as far as rounding allows; minima that are not roots are left out.
+    As many equations as unknowns are followed by Newton's method on F, in a trust region and inside the bounds; with
+    differences the Jacobian is updated from step to step. Otherwise the search is that of `find_fits`: minima of |F|^2
+    by steps of Levenberg and Marquardt. Newton's method then takes each as far as rounding allows; minima that are not
+    roots are left out.
 
     Args:
         F: a function of a point (d,) -> (m,), with m equal to d, more or less; with `vectorized` of points (N, d) ->
@@ -63,7 +65,8 @@ def find_roots(
         n_modes: stop when this many roots are found.
         xtol: accuracy of positions in the search, as a share of the width of the bounds; roots are more accurate.
         x0, method, maxfev, maxiter, maxtime, effort, vectorized, periodic: as in `find_minima`; evaluations are those
-            of F. Of a maxfev, a seventh is kept for Newton's method and proofs.
+            of F. Of a maxfev, what the roots found need for their last steps and proofs is kept, or where there are
+            more or fewer equations than unknowns, a seventh.
         workers, timeout, retries, on_error, rng, callback, progress, checkpoint, names, options: likewise. Newton's
             method and proofs run in this process.
 
