@@ -33,6 +33,7 @@ _ORDER = (
     "roots",
     "whole",
     "constraints",
+    "shapes",
     "missing_modes",
     "recognition",
     "recognition_bank",

@@ -1,10 +1,11 @@
-"""Roots: every real root in a box, beside multistart of scipy.optimize.root at the same number of evaluations.
+"""Roots: every real root in a box, beside Newton and scipy.optimize.root from random starts at equal evaluations.
 
-    python benchmarks/roots.py --runs 3 --first-seed 100
+    python benchmarks/roots.py --runs 5 --first-seed 100
     python benchmarks/roots.py --verify        count the roots by dense multistart Newton
 
-A unit is a vector F, and another one a Jacobian. Multistart: hybr (lm if there are more equations than unknowns) with
-the exact Jacobian from random points. Known roots are those that 3,000 damped Newton searches from random points find.
+A unit is a vector F, and another one a Jacobian that is given. root: scipy.optimize.root, hybr (lm if there are more
+equations than unknowns). Newton: full steps as long as they stay within three widths of the box, at most 50.
+Known roots are those that 3,000 damped Newton searches from random points find.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ UNITS = 400  # for each dimension and one more
 STARTS = 3000  # for the known roots
 SAME = 1e-4  # of the bounds: two places are one
 ZERO = 1e-8  # of F
+NEWTON = 50  # steps
 NOTE = (
-    f"At most {UNITS} (d + 1) units: a vector F is one, a Jacobian another. Found: the mean share of the known roots, "
-    "in %, after the units spent. Certified: the share of the roots found with a proof that their box has no other."
+    f"At most {UNITS} (d + 1) units: a vector F is one, a Jacobian that is given another. The mean share of the known "
+    "roots, in %, by find_roots after the units spent, proofs included, and by multistarts of Newton's method and of "
+    "scipy.optimize.root after all of them. Certified: the share of the roots found with a proof that their box has no "
+    "other; there is none for more equations than unknowns. With differences all know F alone."
 )
 
 Floats = NDArray[np.float64]
@@ -72,41 +76,61 @@ def share(system: System, truth: Floats, points: list[Any]) -> float:
     return float(np.mean([bool(points) and _apart(system, at, np.array(points)).min() < SAME for at in truth]))
 
 
-def ours(system: System, truth: Floats, seed: int) -> tuple[float, int, float]:
+def ours(system: System, truth: Floats, seed: int, has_jac: bool) -> tuple[float, int, float]:
     """find_roots: share found, units, share certified."""
     units = UNITS * (system.dimension + 1)
     result = find_roots(
-        system.values, system.bounds, jac=system.jacobian, vectorized=True, rng=seed, maxfev=units // 2,
-        periodic=True if system.periodic else None,
+        system.values, system.bounds, jac=system.jacobian if has_jac else None, vectorized=True, rng=seed,
+        maxfev=units // 2 if has_jac else units, periodic=True if system.periodic else None,
     )  # fmt: skip
     proved = float(np.mean([mode.root.certified for mode in result.modes if mode.root])) if result.modes else 0.0
-    return share(system, truth, [mode.x for mode in result.modes]), result.nfev + result.njev, proved
+    spent = result.nfev + result.njev * has_jac
+    return share(system, truth, [mode.x for mode in result.modes]), spent, proved
 
 
-def multistart(system: System, truth: Floats, seed: int) -> tuple[float, int]:
-    """scipy.optimize.root from random points, as long as units are left."""
+def multistart(system: System, truth: Floats, seed: int, has_jac: bool, is_newton: bool) -> float:
+    """Newton's method or scipy.optimize.root from random points, as long as units are left: share found."""
     rng, (lower, upper), spent, ends = np.random.default_rng(seed), system.bounds.T, 0, []
     is_square = len(system(lower)) == system.dimension
 
-    def counted(values: Any) -> Any:
+    def counted(values: Any, cost: int = 1) -> Any:
         def call(x: Floats) -> Any:
             nonlocal spent
-            if spent >= UNITS * (system.dimension + 1):
+            spent += cost
+            if spent > UNITS * (system.dimension + 1):
                 raise Spent
-            spent += 1
             return np.nan_to_num(values(x[None])[0], nan=1e10, posinf=1e10, neginf=-1e10)
 
         return call
 
-    F, jacobian = counted(system.values), counted(system.jacobian)
+    F, jacobian = counted(system.values), counted(system.jacobian, 1 if has_jac else system.dimension)
+    method: Any = "hybr" if is_square else "lm"
+    given = jacobian if has_jac else None
     try:
         while True:
-            start = lower + (upper - lower) * rng.random(system.dimension)
-            end = root(F, start, jac=jacobian, method="hybr" if is_square else "lm", tol=1e-12)
-            if np.abs(end.fun).max() < ZERO:
-                ends.append(lower + (end.x - lower) % (upper - lower) if system.periodic else end.x)
+            x = lower + (upper - lower) * rng.random(system.dimension)
+            if is_newton:
+                x, left = newton(F, jacobian, x, lower, upper)
+            else:
+                end = root(F, x, jac=given, method=method, tol=1e-12)
+                x, left = end.x, end.fun
+            if np.abs(left).max() < ZERO:
+                ends.append(lower + (x - lower) % (upper - lower) if system.periodic else x)
     except Spent:
-        return share(system, truth, ends), spent
+        return share(system, truth, ends)
+
+
+def newton(F: Any, jacobian: Any, x: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Newton's method, of Gauss where there are more equations: where it ends, and F there."""
+    value = F(x)
+    for _ in range(NEWTON):
+        if np.abs(value).max() < 0.01 * ZERO:
+            break
+        x = x + np.linalg.lstsq(jacobian(x), -value, rcond=None)[0]
+        value = F(x)
+        if (np.abs(x - 0.5 * (lower + upper)) > 3.0 * (upper - lower)).any():
+            break
+    return x, value
 
 
 def main() -> None:
@@ -115,26 +139,41 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of systems")
     given: argparse.Namespace = parser.parse_args()
     results = Results("Roots", given, NOTE)
-    results.table(
-        ["system", "d", "roots", "find_roots found", "units", "certified", "multistart found", "multistart units"]
-    )
+    truths = {}
     for system in systems():
         if given.only and system.name not in given.only:
             continue
-        truth = known(system)
-        if len(truth) != system.roots:
-            raise SystemExit(f"{system.name} has {len(truth)} roots, and states {system.roots}")
-        if given.verify:
-            continue
-        with np.errstate(all="ignore"):
-            mine = np.mean([ours(system, truth, seed) for seed in seeds_of(given)], axis=0)
-            theirs = np.mean([multistart(system, truth, seed) for seed in seeds_of(given)], axis=0)
-        results.row(
-            system.name, system.dimension, len(truth), digits(100.0 * mine[0], 0), round(mine[1]),
-            digits(100.0 * mine[2], 0), digits(100.0 * theirs[0], 0), round(theirs[1]),
-        )  # fmt: skip
+        truths[system.name] = known(system)
+        if len(truths[system.name]) != system.roots:
+            raise SystemExit(f"{system.name} has {len(truths[system.name])} roots, and states {system.roots}")
+    for has_jac in (True, False) if not given.verify else ():
+        side_by_side(results, given, truths, has_jac)
     if not given.verify:
         results.write()
+
+
+def side_by_side(results: Results, given: argparse.Namespace, truths: dict[str, Floats], has_jac: bool) -> None:
+    """A table of all systems."""
+    results.table(
+        ["system", "d", "roots", "find_roots", "units", "certified", "Newton", "root"],
+        "the Jacobian given" if has_jac else "with differences",
+    )
+    for system in systems():
+        truth = truths.get(system.name)
+        if truth is None:
+            continue
+        with np.errstate(all="ignore"):
+            mine = np.mean([ours(system, truth, seed, has_jac) for seed in seeds_of(given)], axis=0)
+            theirs = [
+                np.mean([multistart(system, truth, seed, has_jac, is_newton) for seed in seeds_of(given)])
+                for is_newton in (True, False)
+            ]
+        is_square = len(system(system.bounds[:, 0])) == system.dimension
+        results.row(
+            system.name, system.dimension, len(truth), digits(100.0 * mine[0], 0), round(mine[1]),
+            digits(100.0 * mine[2], 0) if is_square else "",
+            *(digits(100.0 * float(each), 0) for each in theirs),
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

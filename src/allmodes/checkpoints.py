@@ -146,7 +146,8 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
     ours.context.maxfev = theirs.settings.maxfev
-    ours.context.group = theirs.context.group  # with the user's function, which is not saved
+    if not ours.context.asymmetry:
+        ours.context.group = theirs.context.group  # with the user's function, which is not saved
     ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""

@@ -72,13 +72,16 @@ class Task:
         """Where to search."""
         return Box.make(self.bounds, self.x0, self.periodic, self.integrality, self.scale, self.names, self.spread)
 
-    def begin(self, order: int, is_derived: bool = False, cost_of_mode: int | None = None) -> Driver:
+    def begin(
+        self, order: int, is_derived: bool = False, cost_of_mode: int | None = None, is_system: bool = False
+    ) -> Driver:
         """A search that has not evaluated anything.
 
         Args:
             order: 0 from values alone, 1 with gradients, 2 with Hessians.
             is_derived: whether gradients are made of values already: there is nothing to compare them with.
             cost_of_mode: of residuals, evaluations that each mode costs at the end; None for a function.
+            is_system: whether F and its Jacobian come in the place of gradients and Hessians.
         """
         settings, frame, context, search = prepare(
             self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
@@ -87,7 +90,7 @@ class Task:
             options=self.options, effort=self.effort, cost_of_mode=cost_of_mode, integrality=self.integrality,
             scale=self.scale, spread=self.spread, symmetry=self.symmetry, within=self.within,
             min_distance=self.min_distance,
-            constraints=self.constraints, vectorized=self.vectorized,
+            constraints=self.constraints, vectorized=self.vectorized, is_system=is_system,
         )  # fmt: skip
         known = Known.of(self.warm_start, frame.box, settings.names)
         is_trusted = settings.noise is not None or not settings.options.get("check", True) or any(frame.box.grids)

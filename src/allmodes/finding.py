@@ -127,7 +127,8 @@ def find_minima(
         symmetry: blocks of coordinates that may be exchanged without changing fun, such as [[0, 1], [2, 3]] for two
             peaks that may swap names, or a list of several such lists; {"sign": [0, 2]} for coordinates that may change
             sign together; {"exchange": ..., "sign": ...}; or a function x -> representative. One mode is listed for all
-            its images, with their number as `multiplicity`. It is tested by a few values, and refused if they differ.
+            its images, with their number as `multiplicity`. It is tested by a few values, and refused if they differ;
+            if it fails at a mode, the search goes on without it and says where.
         constraints: which points are feasible, as in scipy.optimize.minimize: a LinearConstraint, NonlinearConstraint,
             old dict such as {"type": "ineq", "fun": lambda x: 1 - x[0] - x[1]}, or a list of them; with `vectorized`
             their functions take points (N, d) and return (N, m). They are evaluated in this process, as often as is

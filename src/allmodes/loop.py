@@ -16,6 +16,7 @@ from allmodes.checks import says_true
 from allmodes.driver import Driver, Task
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
+from allmodes.objective.equations import PER_ROOT, Equations
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.residuals import SumOfSquares
 from allmodes.progress import Progress, progress_of, progress_text
@@ -45,6 +46,7 @@ class Residuals(NamedTuple):
     jac: Any
     hess: Any = None
     counts_best: bool = False  # of `find_roots`: only the best modes count for n_modes
+    is_system: bool = False  # of `find_roots`: as many equations as unknowns, which are followed each by itself
 
     @property
     def vectorized(self) -> bool:
@@ -52,7 +54,8 @@ class Residuals(NamedTuple):
 
     def source(self, box: Box) -> Source:
         """What the evaluator calls: sums of squares, with gradients and a model of the curvature."""
-        return Source((self.part,), 1, has_model=True)
+        parts = (Equations(self.part) if self.is_system else self.part,)
+        return Source(parts, 1, has_model=True, is_system=self.is_system)
 
 
 class Execution(NamedTuple):
@@ -73,7 +76,9 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
     if execution.callback is not None and not callable(execution.callback):
         raise TypeError(f"callback is {execution.callback!r}; wanted a function of intermediate_result.")
     is_derived, cost = source.is_derived, source.cost(source.offers) if source.has_model else None
-    asked = task.begin(source.order, is_derived, cost)
+    if cost is not None and source.is_system:
+        cost += PER_ROOT
+    asked = task.begin(source.order, is_derived, cost, source.is_system)
     keeper = Keeper(execution.checkpoint, (task.options or {}).get("checkpoint_every", EVERY))
     driver = keeper.resumed(asked)
     if driver is not asked and (constraints := asked.state.context.constraints) is not None:

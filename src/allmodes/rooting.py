@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from allmodes.driver import Task
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find
 from allmodes.objective.bounds import Box
-from allmodes.objective.residuals import sum_of_squares
+from allmodes.objective.residuals import SumOfSquares, sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
 from allmodes.solving import solved
 
-_FOR_ROOTS = 0.15  # of a budget that is given: kept for Newton's steps and proofs at the end
+_FOR_ROOTS = 0.15  # of a budget that is given: kept for Newton's steps and proofs at the end, where they are unknown
+_TRIES = 20  # calls of F at random places, if it fails, to see how many equations there are
 
 _OTHERWISE = {
     "constraints": "every root is listed: keep those of result.modes that you want, or add an equation to F.",
@@ -60,8 +64,10 @@ def find_roots(
 ) -> Result:
     """Find every root of F(x) = 0 in a box, with a proof for each where one can be had.
 
-    The search is that of `find_fits`: minima of |F|^2 by steps of Levenberg and Marquardt. Newton's method then takes
-    each as far as rounding allows; minima that are not roots are left out.
+    As many equations as unknowns are followed by Newton's method on F, in a trust region and inside the bounds; with
+    differences the Jacobian is updated from step to step. Otherwise the search is that of `find_fits`: minima of |F|^2
+    by steps of Levenberg and Marquardt. Newton's method then takes each as far as rounding allows; minima that are not
+    roots are left out.
 
     Args:
         F: a function of a point (d,) -> (m,), with m equal to d, more or less; with `vectorized` of points (N, d) ->
@@ -73,7 +79,8 @@ def find_roots(
         n_modes: stop when this many roots are found.
         xtol: accuracy of positions in the search, as a share of the width of the bounds; roots are more accurate.
         x0, method, maxfev, maxiter, maxtime, effort, vectorized, periodic: as in `find_minima`; evaluations are those
-            of F. Of a maxfev, a seventh is kept for Newton's method and proofs.
+            of F. Of a maxfev, what the roots found need for their last steps and proofs is kept, or where there are
+            more or fewer equations than unknowns, a seventh.
         workers, timeout, retries, on_error, rng, callback, progress, checkpoint, names, options: likewise. Newton's
             method and proofs run in this process.
 
@@ -91,20 +98,40 @@ def find_roots(
     """
     box = Box.make(bounds, x0, periodic)
     part = sum_of_squares(F, jac, args, vectorized, box, None, "linear", 1.0)
+    is_system, looked = _is_system(part, method, on_error, maxfev)
     task = Task(
         bounds=bounds, x0=x0, warm_start=None, maximise=False, target="all", method=method, n_modes=n_modes,
-        maxfev=_for_search(maxfev), maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=None,
-        polish=True, rng=rng, names=names, options=options, effort=effort,
+        maxfev=_for_search(maxfev, looked, is_system), maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic,
+        noise=None, polish=True, rng=rng, names=names, options=options, effort=effort,
     )  # fmt: skip
     execution = Execution(workers, timeout, retries, on_error, callback, progress, checkpoint)
-    result = find(task, Residuals(part, jac, counts_best=True), execution)
+    result = find(task, Residuals(part, jac, counts_best=True, is_system=is_system), execution)
+    result = replace(result, nfev=result.nfev + looked)
     budget = result.settings["budget"] if maxfev is None else maxfev
     result.settings.update(budget=budget, maxfev=maxfev, task="roots")
     return solved(result, part, budget - result.nfev, xtol)
 
 
-def _for_search(maxfev: Any) -> Any:
+def _is_system(part: SumOfSquares, method: Any, on_error: str, maxfev: Any) -> tuple[bool, int]:
+    """Whether there are as many equations as unknowns, to be searched as such, and how often F was called to see it.
+
+    F may fail at a place: then it is tried at others, and searched as a sum of squares if it always fails, or if the
+    budget is too small to look.
+    """
+    box = part.box
+    if method not in ("auto", "local") or not box.d or (isinstance(maxfev, int) and maxfev <= _TRIES):
+        return False, 0
+    for tried, z in enumerate(np.random.default_rng(0).random((_TRIES, box.d)), 1):
+        try:
+            return part.residuals(box.to_user(z[None])).shape[1] == box.d, tried
+        except Exception:
+            if on_error != "nan":
+                raise
+    return False, _TRIES
+
+
+def _for_search(maxfev: Any, looked: int, is_system: bool) -> Any:
     """What the search may use; anything that is not a number is refused by it."""
     if not isinstance(maxfev, int) or isinstance(maxfev, bool) or maxfev < 2:
         return maxfev
-    return max(1, round((1.0 - _FOR_ROOTS) * maxfev))
+    return max(1, maxfev - looked if is_system else round((1.0 - _FOR_ROOTS) * (maxfev - looked)))

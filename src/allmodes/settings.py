@@ -111,7 +111,7 @@ def prepare(
     maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
     effort: Any = None, cost_of_mode: int | None = None, integrality: Any = None,
     scale: Any = None, spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
-    constraints: Any = None, vectorized: bool = False,
+    constraints: Any = None, vectorized: bool = False, is_system: bool = False,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
     box = Box.make(bounds, x0, periodic, integrality, scale, names, spread)
@@ -154,6 +154,7 @@ def prepare(
         xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
         within=np.inf if settings.within is None else settings.within, min_distance=settings.min_distance or 0.0,
+        is_system=is_system,
     )  # fmt: skip
     context.constraints = _constraints(constraints, box, vectorized, settings)
     starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.modes.krawczyk import NO_INTERVALS, Proof, Room, prove
+from allmodes.modes.krawczyk import NO_INTERVALS, NoCallsLeft, Proof, Room, prove
 from allmodes.objective.residuals import SumOfSquares
 from allmodes.result import Mode, Result, Root
+from allmodes.summary import BEYOND
 
 _STEPS = 30  # of Newton's method: a multiple root takes one for each binary digit
 _FARTHEST = 0.02  # of the bounds: a longer step of Newton's leads elsewhere
@@ -28,8 +29,11 @@ _STEADY = 0.3, 0.95  # a step for each step before, where Newton's method conver
 Floats = NDArray[np.float64]
 
 
-class SpentError(Exception):
+class SpentError(NoCallsLeft):
     """No evaluation is left."""
+
+    def __init__(self) -> None:
+        super().__init__("no evaluations were left for a proof: allow more (maxfev)")
 
 
 @dataclass
@@ -80,14 +84,16 @@ class End(NamedTuple):
 
 
 def _step(J: Floats, F: Floats) -> Floats:
-    """Of Newton, or of Gauss and Newton: the shortest that solves the linear model best."""
-    return np.asarray(np.linalg.lstsq(J, -F, rcond=1e-13)[0])
+    """Of Newton, whatever the sizes of the equations, or of Gauss and Newton: the shortest to solve the model best."""
+    sizes = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300) if len(F) == J.shape[1] else np.ones(len(F))
+    return np.asarray(np.linalg.lstsq(J / sizes[:, None], -F / sizes, rcond=1e-13)[0])
 
 
 def newton(equations: Equations, z: Floats, most: int = _STEPS, longest: float = _FARTHEST) -> End:
     """Steps of Newton's method from z (d,) as long as each makes F smaller."""
     box, F = equations.part.box, equations.F(z)
     J, steps = equations.jacobian(z, F), []
+    sizes = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
     for _ in range(most):
         if not (np.isfinite(F).all() and np.isfinite(J).all()) or not F.any():
             break
@@ -97,7 +103,7 @@ def newton(equations: Equations, z: Floats, most: int = _STEPS, longest: float =
             break
         ahead = box.project(z + step)
         there = equations.F(ahead)
-        if not (there**2).sum() < (F**2).sum():
+        if not (np.abs(there) / sizes).max() < (np.abs(F) / sizes).max():
             break
         z, F = ahead, there
         steps.append(length)
@@ -157,7 +163,8 @@ def _judged(equations: Equations, end: End, xtol: float) -> Root | None:
     if not (is_zero or is_close):
         return None
     values = np.linalg.svd(end.J, compute_uv=False)
-    condition = float(values[0] / values[d - 1]) if rank == d and values[d - 1] > 0.0 else math.inf
+    is_sure = rank == d and (d == 0 or values[-1] > 0.0)
+    condition = math.inf if not is_sure else float(values[0] / values[d - 1]) if d else 1.0
     multiplicity = 1 if rank == d else _multiplicity(equations, end, scaled, rows, terms)
     return Root(end.F, condition, rank, rank < d, multiplicity or None, False, None, None, "" if multiplicity else
                 "roots beside it form a curve or a surface" if multiplicity is None else "")  # fmt: skip
@@ -225,9 +232,10 @@ def _told(result: Result, equations: Equations, roots: list[Mode], kept: list[in
     share = 1.0 / max(1, len(modes))
     modes = tuple(replace(mode, weight=share) for mode in modes)
     best = (modes[0].x, modes[0].fun) if modes else (result.x, result.fun)
+    message = result.message.replace(f" {BEYOND[0].upper()}{BEYOND[1:]}.", "") if modes else result.message
     return replace(
         result, modes=modes, x=best[0], fun=best[1], success=result.success and bool(modes), coverage=coverage,
-        message=f"{_sentence(result, modes, untried)} {result.message}", mixture=None,
+        message=f"{_sentence(result, modes, untried)} {message}", mixture=None,
         nfev=result.nfev + equations.nfev, njev=result.njev + equations.njev,
     )  # fmt: skip
 

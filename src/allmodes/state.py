@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from allmodes.known import Known
 from allmodes.memory import Memory, keys_of
 from allmodes.objective import Evaluation, Needs
+from allmodes.objective.equations import slopes_of_squares
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.frame import Frame
 from allmodes.result import History
@@ -140,8 +141,11 @@ class FinderState:
         told = (round_.points, round_.value, round_.gradient, round_.hessian)
         if not self.context.noise:
             self.memory.remember(*(None if part is None else part[paid] for part in told))  # type: ignore[arg-type]
-        is_model = self.context.has_model
-        evaluation = self.frame.inward(round_.value, round_.gradient, round_.hessian, round_.points, is_model)
+        derivatives = round_.gradient, round_.hessian, round_.points
+        if self.context.is_system:
+            evaluation = self.frame.equations_inward(round_.value, *derivatives)
+        else:
+            evaluation = self.frame.inward(round_.value, *derivatives, self.context.has_model)
         if self.settings.within is not None:  # in the size of values inside
             self.context.within = self.settings.within * (self.frame.factor or 1.0)
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
@@ -158,7 +162,8 @@ class FinderState:
     def _look(self, round_: Round) -> None:
         """A first look at the function. One that proves noisy is searched as such, by the methods that can."""
         with np.errstate(all="ignore"):
-            self.diagnosis.tell(round_.points, Evaluation(round_.value, round_.gradient, round_.hessian))
+            told = Evaluation(round_.value, round_.gradient, round_.hessian)
+            self.diagnosis.tell(round_.points, slopes_of_squares(told) if self.context.is_system else told)
         if self.diagnosis.twice and self.context.constraints is not None:
             first, second = self.diagnosis.twice
             raise ValueError(

@@ -56,7 +56,7 @@ _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond t
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
 _SAME = 1e-3  # of the box: a better point this close to a mode is the same mode, located more accurately
 _CLOSE = 10.0  # xtol: within this distance the mode's verification holds for the point, too
-_BEYOND = "x is the best point evaluated, better than every mode, and not verified"
+BEYOND = "x is the best point evaluated, better than every mode, and not verified"
 _AS_THEY_COME = "points were told in the order of completion: another run may differ"
 _REASONS = {
     "stopped": Status.STOPPED,
@@ -78,11 +78,13 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     is_point = _is_better(context)
     x, fun = best_of(() if is_point else summary.modes, best, frame.value(context.best_value), frame.box.D)
     fun = fun if np.isfinite(fun) else float("nan")
-    beyond = _BEYOND if is_point and summary.modes else ""
+    beyond = BEYOND if is_point and summary.modes else ""
     left = left_out(context, settings.within)
     why = "; ".join(reason for reason in reasons.values() if reason.lower() not in status.message.lower())
     order = _AS_THEY_COME if settings.options.get("order") == "completion" else ""
-    said = " ".join(f"{part[0].upper()}{part[1:]}." for part in (state.account, left, order, beyond, why) if part)
+    said = " ".join(
+        f"{part[0].upper()}{part[1:]}." for part in (context.asymmetry, state.account, left, order, beyond, why) if part
+    )
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,

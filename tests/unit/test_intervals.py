@@ -125,3 +125,31 @@ def test_functions_that_need_floats_are_told_so():
     assert proof.box is None
     assert proof.reason.startswith(NO_INTERVALS)
     assert proof.calls == 1
+
+
+@pytest.mark.parametrize(
+    "function", [np.log2, np.log10, np.log1p, np.expm1, lambda x: np.hypot(x, 0.3), lambda x: np.hypot(x, x)]
+)
+def test_further_functions_enclose_what_floats_give(function):
+    (x,) = Dual.variables(np.array([0.4]), np.array([0.5]), np.array([True]))
+    found = function(np.array([x], dtype=object))[0]
+    for at in np.linspace(0.4, 0.5, 7):
+        assert found.value.lower <= function(at) <= found.value.upper
+        slope = (function(at + 1e-6) - function(at - 1e-6)) / 2e-6
+        assert found.slope.lower[0] - 1e-6 <= slope <= found.slope.upper[0] + 1e-6
+
+
+@pytest.mark.parametrize("centre", [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)])
+def test_angles_in_every_quarter(centre):
+    middle = np.array(centre)
+    box = np.array(Dual.variables(middle - 0.1, middle + 0.1, np.array([True, True])), dtype=object)
+    found = np.arctan2(box[1], box[0])
+    for dx, dy in [(-0.1, 0.1), (0.1, 0.1), (0.1, -0.1), (0.0, 0.0)]:
+        x, y = middle + np.array([dx, dy])
+        assert found.value.lower <= np.arctan2(y, x) <= found.value.upper
+        slope = np.array([-y, x]) / (x * x + y * y)
+        assert (found.slope.lower <= slope).all()
+        assert (slope <= found.slope.upper).all()
+    around = Dual.variables(np.array([-1.1, -0.1]), np.array([-0.9, 0.1]), np.array([True, True]))
+    with pytest.raises(UndefinedError):
+        np.arctan2(around[1], around[0])

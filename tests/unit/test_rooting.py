@@ -134,3 +134,158 @@ def test_jacobians_of_systems_agree_with_differences():
             difference = (system(x + step) - system(x - step)) / (2 * h)
             assert np.allclose(J[:, i], difference, rtol=1e-5, atol=1e-5 * np.abs(J).max())
         assert np.allclose(system(x), system.values(x[None])[0])
+
+
+def counted(function):
+    calls = []
+
+    def call(x):
+        calls.append(np.array(x))
+        return function(x)
+
+    return call, calls
+
+
+def circle(x):
+    return [x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]]
+
+
+def places(result):
+    return [mode.x.round(4).tolist() for mode in result.modes]
+
+
+BOTH = [[-1.4142, -1.4142], [1.4142, 1.4142]]
+
+
+@pytest.mark.parametrize("size", [1e6, 1e-6, 1e150, 1e-150, np.array([1e8, 1e-8])])
+def test_the_size_of_the_equations_changes_nothing(size):
+    result = find_roots(lambda x: size * np.array(circle(x)), [(-3, 3)] * 2, rng=0, maxfev=1500)
+    assert places(result) == BOTH
+    assert all(mode.certified for mode in result.modes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_jac", [True, False])
+def test_no_fewer_roots_than_random_starts_at_equal_cost(has_jac):
+    """eco-8: three of four searches end at no root, and are given up early."""
+    system = BY_NAME["eco-8"]
+    found = []
+    for seed in (1, 2):
+        result = find_roots(
+            system.values, system.bounds, jac=system.jacobian if has_jac else None, vectorized=True, rng=seed,
+            maxfev=1800 if has_jac else 5400,
+        )  # fmt: skip
+        assert result.nfev <= (1800 if has_jac else 5400)
+        found.append(len(result.modes))
+    assert min(found) >= (5 if has_jac else 3)
+    assert max(found) <= system.roots
+
+
+def test_jacobians_of_differences_are_updated():
+    """Each of these searches would need several Jacobians of 11 evaluations otherwise."""
+    system = BY_NAME["Bratu-10"]
+    function, calls = counted(system)
+    result = find_roots(function, system.bounds, rng=0, maxfev=4000)
+    assert len(result.modes) == 2
+    assert len(result.paths) > 30
+    assert result.nfev / result.paths.searches < 40
+    rows = np.array([x for x in calls if x.dtype != object])
+    assert ((rows >= -1.0) & (rows <= 6.0)).all()
+
+
+def test_evaluations_are_counted():
+    function, calls = counted(circle)
+    result = find_roots(function, [(-3, 3)] * 2, rng=0, maxfev=300)
+    assert result.nfev == len(calls) <= 300
+
+
+def test_roots_that_are_close_are_told_apart():
+    result = find_roots(lambda x: [(x[0] - 1) * (x[0] - 1.001), x[1]], [(-3, 3)] * 2, rng=0, maxfev=1500)
+    assert places(result) == [[1.0, 0.0], [1.001, 0.0]]
+    first, second = (mode.box[0] for mode in result.modes)
+    assert first[1] < second[0]
+
+
+def test_a_curve_and_a_root_beside_it():
+    def F(x):
+        circle = x[0] ** 2 + x[1] ** 2 - 1
+        return [(x[0] - 1) * circle * x[1], (x[1] - 2) * circle]
+
+    result = find_roots(F, [(-3, 3)] * 2, rng=0, maxfev=1500)
+    assert sorted(mode.kind for mode in result.modes) == ["flat", "root"]
+    assert "better than every mode" not in result.message
+
+
+def test_roots_at_bounds_are_found_and_say_why_they_are_not_proved():
+    result = find_roots(lambda x: [x[0] - 3, x[1] - 1], [(-3, 3)] * 2, rng=0, maxfev=300)
+    (mode,) = result.modes
+    assert mode.x.tolist() == [3.0, 1.0]
+    assert "at a bound" in mode.reason
+    assert not find_roots(lambda x: [x[0] - 3.0001, x[1] - 1], [(-3, 3)] * 2, rng=0, maxfev=300).modes
+
+
+def test_failures_are_survived():
+    def F(x):
+        if x[0] < -1:
+            raise RuntimeError("not here")
+        return circle(x)
+
+    with pytest.raises(RuntimeError, match="not here"):
+        find_roots(F, [(-3, 3)] * 2, rng=0, maxfev=500)
+    result = find_roots(F, [(-3, 3)] * 2, rng=0, maxfev=500, on_error="nan")
+    assert places(result) == BOTH[1:]
+    assert result.nfail > 0
+    result = find_roots(lambda x: 1 / 0, [(-3, 3)], rng=0, maxfev=300, on_error="nan")
+    assert not result.modes
+    result = find_roots(lambda x: [x[0] ** 0.5 - 1 if x[0] > 0 else np.nan, x[1]], [(-3, 3)] * 2, rng=0, maxfev=500)
+    assert places(result) == [[1.0, 0.0]]
+
+
+def test_wrong_equations_and_jacobians_are_refused():
+    box = [(-3, 3)] * 2
+    with pytest.raises(ValueError, match="complex128"):
+        find_roots(lambda x: np.array(circle(x)) + 0j, box, rng=0)
+    with pytest.raises(ValueError, match="return missing"):
+        find_roots(lambda x: None, box, rng=0)
+    with pytest.raises(ValueError, match="after 2 at another point"):
+        find_roots(lambda x: circle(x)[: 1 + (x[0] > 0)], box, rng=0)
+    with pytest.raises(ValueError, match="wrong sign"):
+        find_roots(circle, box, jac=lambda x: [[-2 * x[0], -2 * x[1]], [-1, 1]], rng=0)
+    with pytest.raises(ValueError, match=r"\(2, 2\) was wanted"):
+        find_roots(circle, box, jac=lambda x: [1.0, 2.0], rng=0)
+
+
+def test_small_budgets_are_kept_and_proofs_that_they_leave_out_are_said():
+    for maxfev in (1, 3, 25):
+        assert find_roots(circle, [(-3, 3)] * 2, rng=0, maxfev=maxfev).nfev <= maxfev
+    assert places(find_roots(lambda x: [x[0] - 1], [(1, 1)], rng=0)) == [[1.0]]
+    assert not find_roots(lambda x: [x[0] - 2], [(1, 1)], rng=0).modes
+
+
+@pytest.mark.parametrize("has_jac", [True, False])
+def test_searches_are_resumed_to_the_same_end(tmp_path, has_jac):
+    system, stops = BY_NAME["cyclohexane"], []
+
+    def search(**more):
+        return find_roots(
+            system.values, system.bounds, jac=system.jacobian if has_jac else None, vectorized=True, rng=4, maxfev=700,
+            **more,
+        )  # fmt: skip
+
+    def stop(intermediate_result):
+        stops.append(intermediate_result.nfev)
+        return len(stops) == 12
+
+    whole = search()
+    assert search(checkpoint=tmp_path / "c", callback=stop).status.name == "STOPPED"
+    again = search(checkpoint=tmp_path / "c")
+    assert [mode.x.tolist() for mode in again.modes] == [mode.x.tolist() for mode in whole.modes]
+    assert again.nfev == whole.nfev
+
+
+@pytest.mark.slow
+def test_workers_change_nothing():
+    system = BY_NAME["Noonburg-3"]
+    alone, both = (find_roots(system, system.bounds, rng=2, maxfev=500, workers=n) for n in (1, 2))
+    assert [mode.x.tolist() for mode in alone.modes] == [mode.x.tolist() for mode in both.modes]
+    assert alone.nfev == both.nfev

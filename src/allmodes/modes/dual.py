@@ -161,6 +161,29 @@ class Dual:
     def _cosh(self) -> Interval:
         return _HALF * (self.value.rising(np.exp) + (-self.value).rising(np.exp))
 
+    def expm1(self) -> Dual:
+        return self._mapped(self.value.rising(np.expm1), self.value.rising(np.exp))
+
+    def log1p(self) -> Dual:
+        return self._mapped(self.value.rising(np.log1p, -1.0), (_ONE + self.value).inverse())
+
+    def log2(self) -> Dual:
+        return self.log() / _LOG_2
+
+    def log10(self) -> Dual:
+        return self.log() / _LOG_10
+
+    def hypot(self, other: Any) -> Dual:
+        return (self.square() + other * other).sqrt()
+
+    def arctan2(self, x: Any) -> Dual:
+        """The angle of (x, self), where the box is in one half of the plane."""
+        if x > 0.0:
+            return (self / x).arctan()
+        if self > 0.0:
+            return _QUARTER - (x / self).arctan()
+        return -_QUARTER - (x / self).arctan()
+
     def tanh(self) -> Dual:
         value = self.value.rising(np.tanh)
         return self._mapped(value, _ONE - value.power(2))
@@ -223,3 +246,11 @@ def _number(other: Any) -> Interval | None:
         near = float(other)
         return Interval.of(np.nextafter(near, -np.inf), np.nextafter(near, np.inf))
     return Interval.of(float(other))
+
+
+def _around(number: float) -> Dual:
+    """A constant that is no float, between the floats beside it."""
+    return Dual(Interval.of(np.nextafter(number, -np.inf), np.nextafter(number, np.inf)), Interval.of(0.0))
+
+
+_LOG_2, _LOG_10, _QUARTER = _around(np.log(2.0)), _around(np.log(10.0)), _around(0.5 * np.pi)

@@ -28,6 +28,10 @@ FEW_CALLS = len(_RADII) + 1  # of F for each proof, at most
 Floats = NDArray[np.float64]
 
 
+class NoCallsLeft(Exception):  # noqa: N818  (not an error of F)
+    """F may not be called any more."""
+
+
 class Proof(NamedTuple):
     """What became of a proof.
 
@@ -87,7 +91,9 @@ def prove(function: Callable[[Any], Any], x: Floats, room: Room) -> Proof:
         if found is None:
             return Proof(None, None, f"on a box around the root there is {error}", calls)
     except Exception as error:  # whatever a function does that was not written for such arguments
-        return Proof(None, None, f"{NO_INTERVALS} ({type(error).__name__})", calls)
+        if found is None:
+            reason = str(error) if isinstance(error, NoCallsLeft) else f"{NO_INTERVALS} ({type(error).__name__})"
+            return Proof(None, None, reason, calls)
     if found is None:
         return Proof(None, None, "Krawczyk's test did not succeed on any box: the root may be singular", calls)
     return Proof(*found, "", calls)

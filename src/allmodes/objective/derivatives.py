@@ -9,6 +9,7 @@ from typing import Any
 
 from allmodes.objective.autodiff import traceable
 from allmodes.objective.bounds import Box
+from allmodes.objective.equations import Equations
 from allmodes.objective.evaluation import GRADIENT, HESSIAN, VALUE, Needs
 from allmodes.objective.grids import WithChoices, labels_of
 from allmodes.objective.objective import Objective
@@ -31,12 +32,14 @@ class Source:
         order: 0 for values alone, 1 with gradients, 2 with Hessians.
         has_model: whether a model of the Hessian comes with gradients: the matrix of Gauss and Newton, of residuals.
         plain: the user's own functions, when all are functions: compiled as soon as they are seen to be JAX's.
+        is_system: whether what comes as gradients and Hessians is F and its Jacobian: see `Equations`.
     """
 
     parts: tuple[Part, ...]
     order: int
     plain: Objective | None = None
     has_model: bool = False
+    is_system: bool = False
 
     @staticmethod
     def make(
@@ -87,7 +90,7 @@ class Source:
     @property
     def is_derived(self) -> bool:
         """Whether gradients are made of differences: they need not be compared with any."""
-        return any(isinstance(part, SumOfSquares) and part.jac is None for part in self.parts)
+        return any(isinstance(part, SumOfSquares | Equations) and part.jac is None for part in self.parts)
 
     @property
     def batched(self) -> bool:
@@ -107,7 +110,7 @@ class Source:
     def __reduce__(self) -> Any:
         """Travels with a name, by which a worker process finds code it has already compiled."""
         name = self.__dict__.setdefault("_name", uuid.uuid4().hex)
-        return _restore, (name, self.parts, self.order, self.plain, self.has_model)
+        return _restore, (name, self.parts, self.order, self.plain, self.has_model, self.is_system)
 
 
 def _restore(name: str, *fields: Any) -> Source:

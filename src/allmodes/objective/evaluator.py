@@ -233,7 +233,7 @@ class Evaluator:
 
     def _check_symmetry(self, hessian: Floats | None) -> None:
         """Check the symmetry of the first Hessians."""
-        if hessian is not None and not self._symmetric:
+        if hessian is not None and not self._symmetric and not self.source.is_system:
             seen = hessian[np.isfinite(hessian).all(axis=(1, 2))]
             check_symmetric(seen)
             self._symmetric = len(seen) > 0

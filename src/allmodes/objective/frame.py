@@ -55,6 +55,17 @@ class Frame:
             hessian = self.box.hessian_to_unit(c * hessian, points, None if is_model else gradient)
         return Evaluation(inside, gradient, hessian)
 
+    def equations_inward(self, value: Array, F: Any, J: Any, points: Array) -> Evaluation:
+        """Half the sum of squares of equations at points (N, D), with their own values and Jacobian (see `Equations`).
+
+        They become as much smaller as the sum of squares does, and keep their sign.
+        """
+        inside, d = self.inward(value).value, self.box.d
+        c = np.sqrt(self.factor or 1.0)
+        F = None if F is None else c * F[:, :d]
+        J = None if J is None else self.box.gradient_to_unit(c * J[:, :d], points[:, None, :])
+        return Evaluation(inside, F, J)
+
     def _measure(self, value: Array) -> None:
         sizes = np.abs(value[np.isfinite(value) & (value != 0.0)])
         if len(sizes):

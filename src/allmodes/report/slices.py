@@ -79,17 +79,6 @@ def _allowed(result: Result, points: Floats) -> Any:
     return with_choices(points, labels) if labels else points
 
 
-def _allowed(result: Result, points: Floats) -> Floats:
-    """Points with whole numbers and choices at their closest levels: no function is called elsewhere."""
-    whole = [*(result.settings.get("integrality") or []), *result.choices]
-    points[:, whole] = np.rint(points[:, whole])
-    for i, sizes in (result.settings.get("choices") or {}).items():
-        if int(i) not in result.choices:
-            column = np.asarray(sizes, dtype=np.float64)
-            points[:, int(i)] = column[np.abs(points[:, int(i), None] - column).argmin(axis=1)]
-    return points
-
-
 def _batch(fun: Callable[..., Any], points: Floats) -> Floats:
     """One call, as the search called it."""
     found = fun(points)

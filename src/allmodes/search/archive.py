@@ -62,7 +62,7 @@ class Frozen:
         hessian: (d, d) as measured, not floored.
         active: (d,), which coordinates sit on a bound that holds them back.
         kind: "optimum", "boundary", "constrained", "flat" or "unverified".
-        source: where the Hessian comes from: "derivatives", "differences" or "component".
+        source: where the Hessian comes from: "derivatives", "differences", "component" or "equations".
         found_at: evaluations made when it was found.
         standard_error: of the value, for noisy functions.
         held: what constraints do there; the hessian is that of the Lagrangian along the active set then.

@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
     "given", "space-filling", "screened", "between modes", "near best", "at bounds",
 )  # fmt: skip
+EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a root, and no double one
 POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.
 LOCAL, POPULATION, ANNEALING, SYMMETRY, OVERVIEW, REFINEMENT = (
@@ -65,7 +66,7 @@ class Candidate:
     Attributes:
         point, value: (d,), and the value there, to be maximised.
         gradient, hessian: (d,) and (d, d), or the best guess.
-        source: where the Hessian comes from: "derivatives", "differences", or "component".
+        source: where the Hessian comes from: "derivatives", "differences", "component", or "equations".
         origin: where it comes from.
         radius: of the trust region, or the standard deviation of the component, when it arrived.
         gain: what the last Newton step promised: the optimum may be that much higher.

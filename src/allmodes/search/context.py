@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Needs
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import Constraints
+from allmodes.objective.equations import PER_ROOT
 from allmodes.result.records import FrameRecord, PathRecord
 from allmodes.search.archive import Archive
 from allmodes.search.checked import Checks
@@ -49,6 +50,9 @@ class Context:
             the box, to be wanted (see `wanted`).
         paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
         constraints: of the user, passed again whenever a search is resumed; `ncev`, how often they were evaluated.
+        asymmetry: where the function proved not to have that symmetry, in words.
+        is_system: whether F and its Jacobian come in the place of gradients and Hessians.
+        reserve: evaluations that are kept back for singular roots: see `kept_back`.
     """
 
     box: Box
@@ -77,6 +81,9 @@ class Context:
     ncev: int = 0
     within: float = np.inf
     min_distance: float = 0.0
+    asymmetry: str = ""
+    is_system: bool = False
+    reserve: int = 0
 
     @property
     def tolerances(self) -> Tolerances:
@@ -91,12 +98,12 @@ class Context:
     @property
     def is_derived(self) -> bool:
         """Whether gradients are made of differences of residuals: then a Jacobian costs evaluations."""
-        return self.has_model and self.cost_of_mode != 1
+        return self.has_model and self.cost_of_mode != (1 + PER_ROOT if self.is_system else 1)
 
     @property
     def kept_back(self) -> int:
         """Evaluations that are kept back: residuals are looked at once more at every mode."""
-        return (self.cost_of_mode or 0) * len(self.archive.own)
+        return (self.cost_of_mode or 0) * len(self.archive.own) + self.reserve
 
     @property
     def needs(self) -> Needs:
@@ -155,6 +162,14 @@ class Context:
         quarters = (len(self.sampled) - 1) * shares // 4
         low, middle, high = np.partition(self.sampled, quarters)[quarters]
         self.level, self.scale = float(middle), float(high - low)
+
+    def keep_back(self, evaluations: int) -> None:
+        """So many more are wanted at the end."""
+        self.reserve += evaluations
+
+    def deny_symmetry(self, words: str) -> None:
+        """The function does not have the symmetry that the user stated."""
+        self.group, self.asymmetry = None, words
 
     def learn_noise(self, noise: float) -> None:
         """The standard deviation of a value was measured."""

@@ -84,9 +84,10 @@ class Diagnosis:
             return Request(np.concatenate([line, images]))
         other, way = _place(self.places[1], d)
         pairs = [place + _REACH * direction, other, other + _REACH * way]
+        needs = self.context.needs if self.context.is_system else _NEEDS[order]
         if is_dear:
-            return Request(np.array([place, *pairs][: 2 * self.rounds]), _NEEDS[order])
-        return Request(np.concatenate([line, pairs, images]), _NEEDS[order])
+            return Request(np.array([place, *pairs][: 2 * self.rounds]), needs)
+        return Request(np.concatenate([line, pairs, images]), needs)
 
     def _images(self, place: Array) -> Array:
         """Of a place by the symmetry that the user stated, one for each map that all others are made of."""

@@ -16,6 +16,7 @@ from allmodes.storage import stored
 
 _MOST = 720  # maps: six blocks that may be exchanged. Every mode is kept with all its images
 _DIGITS = 6  # of the entries of a map, by which it is known again
+_SMALL = 1e-6  # of the largest coordinate: what lies on a mirror has no sign
 _MOST_TESTED = 8  # generators that are compared with the function
 
 Array = NDArray[np.float64]
@@ -93,12 +94,14 @@ class Group:
     def chosen(self, points: Array) -> int:
         """Which of the images (n, D) of a mode, in the user's coordinates, is listed.
 
-        The user's choice; otherwise the one with positive signs, and blocks in ascending order.
+        The user's choice; otherwise the one with positive signs, the first of them at least, and blocks in ascending
+        order.
         """
         if self.chooser is not None:
             apart = np.abs(points - np.asarray(self.chooser(points[0].copy()), dtype=np.float64)).max(axis=1)
             return int(apart.argmin())
-        signs = [next((value < 0.0 for value in x[self.turned] if value != 0.0), False) for x in points]
+        least = -_SMALL * np.abs(points).max(initial=0.0)
+        signs = (points[:, self.turned] < least).tolist()
         return min(range(len(points)), key=lambda n: (signs[n], *points[n].round(12).tolist()))
 
 

@@ -23,6 +23,8 @@ from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.population.refinement import Refinement
+from allmodes.search.searchers.roots.newton import RootSearches
+from allmodes.search.searchers.roots.roots import Roots
 from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.single import Single
 from allmodes.search.starts.tuning import TUNING
@@ -59,6 +61,8 @@ def make_search(
     if context.noise != 0.0:
         _check_noisy(method)
         return Noisy(context)
+    if context.is_system:
+        return _for_roots(context, starts, options, Stopping(options.get("patience", 0), persistence, effort))
     algorithm = method if isinstance(method, Algorithm) else None
     is_annealed = algorithm is not None or method == "anneal"
     members: dict[str, Searcher] = {}
@@ -91,6 +95,15 @@ def make_search(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context, polish), turns,
         stopping, members, is_exhaustive=is_exhaustive, overlap=overlap,
     )  # fmt: skip
+
+
+def _for_roots(context: Context, starts: NDArray[np.float64], options: dict[str, Any], stopping: Stopping) -> Roots:
+    """The search for roots of a square system."""
+    narrowest = options.get("width", TUNING.narrowest)
+    given, width = [Start(point, GIVEN) for point in starts], (narrowest, max(narrowest, TUNING.widest))
+    multistart = Multistart(context, given, width=width)
+    searches = RootSearches(context, updates=context.is_derived)
+    return Roots(context, multistart, searches, Verifier(context), stopping)
 
 
 def check_discrete(method: str | Algorithm, noise: Any, order: int, is_fit: bool) -> None:

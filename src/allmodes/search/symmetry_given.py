@@ -172,7 +172,13 @@ def _map_at(chooser: Callable[[Any], Any], x: Array, box: Box) -> Map:
 
 
 def _called(chooser: Callable[[Any], Any], x: Array, box: Box) -> Array:
-    found = np.asarray(chooser(x.copy()), dtype=np.float64)
+    try:
+        found = np.asarray(chooser(x.copy()), dtype=np.float64)
+    except Exception as error:
+        raise ValueError(
+            f"symmetry raised {type(error).__name__} at x = {x}: {error}; wanted a function of any point in the "
+            "bounds -> its representative."
+        ) from error
     if found.shape != (box.D,) or not np.isfinite(found).all():
         raise ValueError(f"symmetry returned shape {found.shape} at x = {x}; wanted a point ({box.D},), finite.")
     slack = _ALIKE * (box.start_upper - box.start_lower)

@@ -150,3 +150,42 @@ def test_groups_and_orbits():
     change(archive, group, 1, np.array([0.25, 0.9]), 2.0, archive.records[1])
     np.testing.assert_allclose(archive.means, [[0.9, 0.25], [0.25, 0.9]])
     np.testing.assert_allclose(archive.records[0].hessian, -np.diag([1.0, 2.0]))
+
+
+def test_a_symmetry_that_fails_at_a_mode_is_noticed_and_no_image_is_listed():
+    """The first look compares one place, far from a well that has no image."""
+
+    def well(x):
+        return 30 * np.exp(-20 * ((x[0] - 2) ** 2 + (x[1] + 3) ** 2))
+
+    def f(x):
+        return sum((t - 1) ** 2 * (t + 2) ** 2 for t in x) + 0.3 * x[0] * x[1] - well(x)
+
+    result = find_minima(f, [(-4, 4)] * 2, symmetry=[0, 1], rng=0, maxfev=2500)
+    assert "fun does not have" in result.message
+    assert "without it" in result.message
+    assert all(abs(f(mode.x) - mode.fun) < 1e-9 for mode in result.modes)
+    wells = [mode for mode in result.modes if well(mode.x) > 1]
+    assert [mode.multiplicity for mode in wells] == [1]
+    assert result.modes[0].fun == pytest.approx(-0.6124, abs=1e-3) or result.modes[0] is wells[0]
+
+
+def test_signs_on_a_mirror_and_of_several_coordinates():
+    def f(x):
+        return x[0] ** 2 + (x[1] ** 2 - 1) ** 2
+
+    (mode,) = find_minima(f, [(-4, 4)] * 2, symmetry={"sign": [[0], [1]]}, rng=0, maxfev=1500).modes
+    assert mode.multiplicity == 2
+    assert np.allclose(mode.x, [0.0, 1.0], atol=1e-5)
+
+    def g(x):
+        return (x[0] ** 2 - 1) ** 2 + (x[1] ** 2 - 1) ** 2
+
+    (mode,) = find_minima(g, [(-4, 4)] * 2, symmetry={"sign": [[0], [1]]}, rng=0, maxfev=1500).modes
+    assert mode.multiplicity == 4
+    assert np.allclose(mode.x, [1.0, 1.0], atol=1e-5)
+
+
+def test_a_function_that_raises_is_a_value_error_that_names_the_point():
+    with pytest.raises(ValueError, match="symmetry raised ZeroDivisionError at x ="):
+        find_minima(lambda x: x[0] ** 2, [(-1, 1)], symmetry=lambda x: 1 / 0, rng=0)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.search.archive import Frozen
-from allmodes.search.candidate import LOCAL, RETURN, Candidate, Origin
+from allmodes.search.candidate import EQUATIONS, LOCAL, RETURN, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode, Recognised, Rejected, SearchEvent
 from allmodes.search.geometry import is_held
@@ -16,6 +16,7 @@ from allmodes.search.orbits import add_images, change
 from allmodes.search.searcher import Block
 from allmodes.search.verify.comparison import Between, LevelSets
 from allmodes.search.verify.components import AroundComponent
+from allmodes.search.verify.images import AtImages
 from allmodes.search.verify.kinks import AroundKink
 from allmodes.search.verify.question import (
     BySearch,
@@ -50,6 +51,7 @@ class Case:
         is_asked: whether the values that this takes are in flight.
         tried: modes that it has been told apart from.
         is_paused: whether its search resumes once it is told apart from the mode it came near.
+        is_compared: whether the function was asked for at its images by the stated symmetry.
     """
 
     candidate: Candidate
@@ -58,6 +60,7 @@ class Case:
     is_asked: bool = False
     tried: tuple[int, ...] = ()
     is_paused: bool = False
+    is_compared: bool = False
 
 
 @stored
@@ -126,6 +129,8 @@ class Verifier:
         """How a candidate is verified: by the kind of search that it comes from."""
         if candidate.is_kinked:
             return AroundKink(candidate)
+        if candidate.source == EQUATIONS:  # a root whose Jacobian is regular is isolated, and surely there
+            return Optimum(candidate, "optimum")
         if candidate.source != "component":
             return self._rather_known(candidate, examine(self.context, candidate))
         is_measured = candidate.factor is not None
@@ -176,6 +181,8 @@ class Verifier:
             step = self._told_apart(case.candidate, step.optimum)
         if isinstance(step, Optimum):
             step = self._compare(case, step)
+        if isinstance(step, Optimum) and self.context.group is not None and not case.is_compared:
+            case.is_compared, step = True, AtImages(step)
         if isinstance(step, ByValues | BySearch):
             case.question, case.is_asked = step, False
             origin = case.origin._replace(start=RETURN, cost=0, question=number)
@@ -206,7 +213,7 @@ class Verifier:
         if apart < context.tolerances.same:
             return Same(optimum, mode)
         reach = np.inf if candidate.source == "component" else context.tolerances.reach(candidate.hessian)
-        if mode not in case.tried and apart < reach:
+        if mode not in case.tried and apart < reach and candidate.source != EQUATIONS:
             return Between(optimum, mode, context.archive.means[mode].copy())
         for rival in self.level_sets.rivals(context, candidate) if optimum.is_level else []:
             if rival not in case.tried:

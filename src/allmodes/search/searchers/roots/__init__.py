@@ -1,0 +1,1 @@
+"""Searches for the roots of systems of as many equations as unknowns."""
