@@ -34,6 +34,8 @@ ASIDE = 1e-3  # of the bounds: where it has to be no lower
 AROUND = 60  # points there
 RETURNS = 8  # searches from there
 HEAD = '''"""Local minima of constrained problems, found by benchmarks/constrained_truth.py; best first."""
+# ruff: noqa: E501
+# fmt: off
 
 MINIMA: dict[str, list[list[float]]] = {
 '''

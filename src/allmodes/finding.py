@@ -133,7 +133,9 @@ def find_minima(
             old dict such as {"type": "ineq", "fun": lambda x: 1 - x[0] - x[1]}, or a list of them; with `vectorized`
             their functions take points (N, d) and return (N, m). They are evaluated in this process, as often as is
             useful. Only feasible points are modes; fun is evaluated at feasible points and right beside them, and with
-            keep_feasible nowhere else. For the methods "auto" and "local".
+            keep_feasible nowhere else. Searched by smooth local searches; from the best places where these get stuck,
+            as on kinks, a small population of feasible points goes on, and what that finds is "unverified". For the
+            methods "auto" and "local".
         within: how much worse than the best a mode may be, in units of fun, such as 0.5; worse ones are not listed, and
             the search does not go on for their sake.
         min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share

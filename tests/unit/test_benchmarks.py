@@ -166,3 +166,21 @@ def test_a_script_writes_what_the_page_can_show(tmp_path):
     assert facts["seeds"] == [90]
     assert set(facts["versions"]) >= {"python", "numpy", "scipy"}
     assert "| asymmetric mixture | 3 |" in page.text(tmp_path)
+
+
+def test_the_comparison_counts_constrained_problems_as_the_file_does():
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    for table, name in zip(ALL["constraints"]["tables"], ("values", "gradients"), strict=True):
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+        ours, theirs = ([row[f"{each}: found"] for row in rows] for each in ("allmodes", "SLSQP"))
+        all_found = [[float("inf") if row[f"{each}: all"] == results.BEYOND else row[f"{each}: all"] for row in rows]
+                     for each in ("allmodes", "SLSQP")]  # fmt: skip
+        quick = sum(a < float("inf") and a <= 0.5 * b for a, b in zip(*all_found, strict=True))
+        more = sum(a > b for a, b in zip(ours, theirs, strict=True))
+        fewer = sum(a < b for a, b in zip(ours, theirs, strict=True))
+        false = [round(sum(row[f"{each}: false"] for row in rows)) for each in ("allmodes", "SLSQP")]
+        means = [round(sum(found) / len(rows)) for found in (ours, theirs)]
+        counted = [f"{more} of {len(rows)}", fewer, quick, *means, *false]
+        assert f"| {name} | {' | '.join(map(str, counted))} |" in text
+    small = [row for row in ALL["constraints"]["tables"][0]["rows"] if row[-1] is not None]
+    assert f"On the {len(small)} problems of two and three coordinates" in text

@@ -97,3 +97,12 @@ def verify_settled(launch, context):
     arrival = Arrival(launch)
     arrival.settle(context)
     return arrival
+
+
+def test_nor_do_gradients():
+    context = make_context(DISC, order=1)
+    fun = lambda z: abs(z[0] - 0.5) + (z[1] - 0.5) ** 2  # noqa: E731
+    grad = lambda z: np.array([np.sign(z[0] - 0.5 + 1e-12), 2.0 * (z[1] - 0.5)])  # noqa: E731
+    launch = at(MIDDLE - np.array([1e-6, 0.0]), 1e-6, [-1.0, 0.0])
+    launch.hessian = np.diag([1e5, 2.0])
+    assert verify(launch, context, fun, grad).verdict == NOWHERE

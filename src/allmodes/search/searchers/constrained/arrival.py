@@ -26,6 +26,7 @@ _PUSH = 1e-9  # of the scale of the function: a slope that is none
 _LEVEL = 1e-6  # of the scale of the function: a curvature that is none
 _WIDER = 10.0  # times the width: there second differences are a hundred times as large, at a kink ten times
 _KINKED = 30.0  # times: what lies between
+_NARROW = 100.0  # of the scale of the function: with gradients a lesser curvature is no kink
 
 
 @stored
@@ -65,9 +66,7 @@ class Arrival:
         if not self._is_stationary(context, hold):
             self._end(NOWHERE)
             return
-        t = hold.tangent.shape[1]
-        if t == 0:
-            self.reduced = np.zeros((0, 0))
+        if not hold.tangent.shape[1]:
             self._refine(context, np.zeros(context.box.d), hold)
         elif context.order == 2:
             self._judge(context, hold, hold.tangent.T @ self.launch.hessian @ hold.tangent, None)
@@ -257,11 +256,12 @@ class Arrival:
         self._end(NEW)
 
     def _ask_wider(self, context: Context) -> bool:
-        """Points farther away where the curvature is largest: values alone may take a kink for a narrow valley."""
-        if context.order or self.is_smooth or self.kind != "optimum" or not len(self.reduced):
+        """Points farther away where the curvature is largest, for a kink looks like a narrow valley."""
+        if self.is_smooth or self.kind != "optimum" or not len(self.reduced):
             return False
         size, way = steepest(self.reduced)
-        if size * self.width**2 < 1e3 * float(context.tolerances.error_of(self.launch.value)):
+        is_wide = context.order > 0 and size < _NARROW * context.scale
+        if is_wide or size * self.width**2 < 1e3 * float(context.tolerances.error_of(self.launch.value)):
             return False
         hold, constraints = self.hold(context), _constraints(context)
         if hold.tangent.shape[1] != len(way):

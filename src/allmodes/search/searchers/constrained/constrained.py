@@ -27,6 +27,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_STUCK = 16  # searches that got stuck and wait for a population, the best of them
 NO_FEASIBLE = "no feasible point"
 
 
@@ -205,7 +206,7 @@ class Constrained(Strategy):
             self._ended(launch, arrival.rival)
         else:
             if np.isfinite(launch.value):
-                self.stuck = sorted([*self.stuck, launch], key=lambda each: each.value)[: TUNING.stuck]
+                self.stuck = sorted([*self.stuck, launch], key=lambda each: each.value)[:_STUCK]
             self._ended(launch, -1)
 
     def _is_unknown(self, launch: Launch) -> bool:

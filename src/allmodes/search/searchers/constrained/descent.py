@@ -20,6 +20,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_GENERATIONS = 40  # for each coordinate and one more, before it is given up
 _FIRST = np.zeros(1, np.intp)  # there is one component
 
 
@@ -66,5 +67,5 @@ class Descent:
         if values[best] < launch.value:
             launch.point, launch.value = self.asked[best].copy(), float(values[best])
         deviation = float(self.evolution.deviation()[0])
-        is_long = self.generations >= TUNING.generations * (context.box.d + 1)
+        is_long = self.generations >= _GENERATIONS * (context.box.d + 1)
         self.is_over = deviation < 0.1 * context.xtol or is_long or not np.isfinite(launch.value)

@@ -14,6 +14,8 @@ from allmodes.search.tolerances import TINY
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+_RIDGE = 1e-6  # of the gradient: what is lost in its equation is the square of that
+
 
 class Hold(NamedTuple):
     """What holds a point, of a function that is minimised: gradient = A^T multipliers + bounds, up to the residual.
@@ -46,7 +48,9 @@ def hold_of(constraints: Constraints, point: Array, gradient: Array, floor: floa
     columns = np.concatenate([A[chosen], -A[equal], eye[below], -eye[above]])
     lengths = np.maximum(np.linalg.norm(columns, axis=1), TINY)
     size = max(float(np.abs(gradient).max(initial=0.0)), floor / TUNING.held) or 1.0
-    shares = nnls((columns / lengths[:, None]).T, gradient / size)[0] if len(columns) else np.zeros(0)
+    ridge = _RIDGE * np.eye(len(columns))  # of many multipliers that would do, those shared by all that may hold
+    sides = np.concatenate([(columns / lengths[:, None]).T, ridge])
+    shares = nnls(sides, np.append(gradient / size, np.zeros(len(columns))))[0] if len(columns) else np.zeros(0)
     residual = gradient - size * (columns / lengths[:, None]).T @ shares
     found = size * shares / lengths
     multipliers = np.zeros(len(rows))

@@ -23,8 +23,6 @@ class Tuning:
     descent: float = constant(
         0.02, "box", "first deviation of a population that goes on where a local search got stuck"
     )
-    generations: int = constant(40, "generations", "of it for each coordinate and one more, before it is given up")
-    stuck: int = constant(16, "searches", "that got stuck and wait for a population, the best of them")
 
     # what is not possible
     hopeless: int = constant(64, "starts", "in a row without a feasible point near, before there is none")
