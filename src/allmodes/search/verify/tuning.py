@@ -13,7 +13,7 @@ class Tuning:
 
     level: float = constant(1e-9, "largest curvature", "least curvature that can be told from none")
     vague_of_fits: float = constant(
-        1e-7,
+        1e-6,
         "largest curvature",
         "of residuals, least in a level valley that bends, where a parabola may fit by chance",
     )

@@ -11,6 +11,8 @@ from allmodes.search.searchers.local.table import Array, Counts, Mask
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
+_SLOWEST = 1.0 - TUNING.quadratic  # shrinkage of steps: those that shrink by less are not followed
+
 
 def last_step(context: Context) -> float:
     """A measured model whose step is shorter needs no further gradient: Newton's method squares its error."""
@@ -41,15 +43,18 @@ def is_stationary(
     return np.asarray(near)
 
 
-def stretch(far: Array, distance: Array, shrinkage: Array, is_sure: Mask) -> tuple[Array, Array]:
+def stretch(
+    far: Array, distance: Array, shrinkage: Array, is_sure: Mask, slowest: float = _SLOWEST
+) -> tuple[Array, Array]:
     """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0; and q.
 
     That happens where the curvature vanishes at the optimum; the steps that are left add up to a geometric series.
     `far` and `distance` are the distances to the maximum of the model now and a step ago, `shrinkage` is q a step ago,
-    and `is_sure` says whether the model was measured and has a maximum.
+    and `is_sure` says whether the model was measured and has a maximum. Steps that hardly shrink, by more than
+    `slowest`, are left as they are.
     """
     q = np.where(is_sure, far / np.maximum(distance, TINY), 0.0)
-    is_slow = (q > TUNING.slow) & (q < 1.0 - TUNING.quadratic) & (np.abs(q - shrinkage) < 0.5 * TUNING.quadratic)
+    is_slow = (q > TUNING.slow) & (q < slowest) & (np.abs(q - shrinkage) < 0.5 * TUNING.quadratic)
     return np.where(is_slow, 1.0 / (1.0 - np.where(is_slow, q, 0.0)), 0.0), q
 
 

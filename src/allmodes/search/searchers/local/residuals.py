@@ -58,6 +58,11 @@ def slope_errors(value: Array, eigenvalues: Array) -> Array:
     return np.sqrt(2.0 * EPSILON * np.abs(value) * np.abs(eigenvalues).max(axis=1))
 
 
+def slowest(context: Context) -> float:
+    """Steps that shrink by more are not lengthened: of residuals they may creep along a narrow valley for hundreds."""
+    return 1.0 - TUNING.quadratic ** (2 if context.has_model else 1)
+
+
 def learn_second(context: Context, table: ResidualTable, rows: Rows, s: Array, change: Array, model: Array) -> None:
     """Residuals where searches are after steps s (n, d), with their models of Gauss and Newton there, (n, d, d).
 

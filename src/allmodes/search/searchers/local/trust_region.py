@@ -117,7 +117,9 @@ class TrustRegion:
             context.has_model
         ):  # a mode that is known need not be told from a saddle: it takes a model that agrees with it
             has_peak = is_sure | ((table.missed[rows] <= TUNING.agreement) & (model.eigenvalues[:, -1] < 0.0))
-        stretch, q = convergence.stretch(far, table.distance[rows], table.shrinkage[rows], is_sure)
+        stretch, q = convergence.stretch(
+            far, table.distance[rows], table.shrinkage[rows], is_sure, residuals.slowest(context)
+        )
         table.distance[rows], table.shrinkage[rows], table.promised[rows] = far, q, model.promise()
         is_slow = (stretch > 0.0) & (stretch * lengths(s) <= table.radius[rows])
         step = np.where(is_slow[:, None], stretch[:, None] * s, models.step(model, table.radius[rows]))
