@@ -166,7 +166,8 @@ def columns(names: Any) -> list[str]:
 
 def main() -> None:
     given: argparse.Namespace = arguments(__doc__ or "", runs=2, first_seed=800).parse_args()
-    results, seeds = Results("Whole numbers", given, NOTE), seeds_of(given)
+    seeds = seeds_of(given)
+    results = Results("Whole numbers", given, NOTE)
     small(results, seeds)
     bits = [
         (whole.qubo(60), 2000), (whole.qubo(100), 5000), (whole.qubo(200), 20_000),
