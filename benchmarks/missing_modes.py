@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from allmodes.driver import Driver, Task
+from allmodes.driver import Driver
 from allmodes.modes.coverage import Coverage, estimate
 from allmodes.search.candidate import SPACE_FILLING
 from allmodes.search.context import Context
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searchers.multistart import Counts
+from allmodes.task import Task
 from missing_problems import BEDS, Problem, merged, random_problem
 from results import Results, arguments, digits
 

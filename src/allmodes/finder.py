@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.driver import Driver, Task
+from allmodes.driver import Driver
 from allmodes.keywords import helpful
 from allmodes.objective import Needs
 from allmodes.result import Result
+from allmodes.task import Task
 
 Array = NDArray[np.float64]
 

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from allmodes.driver import Task
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
 from allmodes.progress import Progress
 from allmodes.result import Result
+from allmodes.task import Task
 
 _OTHERWISE = {
     "residuals": "residuals are for find_fits(residuals, bounds), and equations for find_roots.",

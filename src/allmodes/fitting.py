@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.checks import real_array
-from allmodes.driver import Task
 from allmodes.explaining import explained
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
+from allmodes.task import Task
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
 from allmodes.checks import says_true
-from allmodes.driver import Driver, Task
+from allmodes.driver import Driver
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.equations import PER_ROOT, Equations
@@ -22,6 +22,7 @@ from allmodes.objective.residuals import SumOfSquares
 from allmodes.progress import Progress, progress_of, progress_text
 from allmodes.result import Result
 from allmodes.status import Status
+from allmodes.task import Task
 from allmodes.terminal import Line
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.driver import Task
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find
 from allmodes.objective.bounds import Box
@@ -17,6 +16,7 @@ from allmodes.objective.residuals import SumOfSquares, sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
 from allmodes.solving import solved
+from allmodes.task import Task
 
 _FOR_ROOTS = 0.15  # of a budget that is given: kept for Newton's steps and proofs at the end, where they are unknown
 _TRIES = 20  # calls of F at random places, if it fails, to see how many equations there are
