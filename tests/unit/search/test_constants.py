@@ -48,4 +48,4 @@ def test_there_are_not_too_many():
     ]
     assert len(RECORDS) >= 7
     assert len(CONSTANTS) - len(apart) < 120
-    assert len(apart) < 60
+    assert len(apart) < 75
