@@ -156,5 +156,7 @@ def test_a_stored_search_goes_on_exactly(function, order):
 
 
 def test_every_constant_has_a_unit_and_a_reason():
-    assert len(fields(TUNING)) <= 26
+    of_fits = [field for field in fields(TUNING) if field.name.endswith("_of_fits")]
+    assert len(fields(TUNING)) - len(of_fits) <= 26
+    assert len(of_fits) <= 8
     assert all(field.metadata["unit"] and field.metadata["why"] for field in fields(TUNING))

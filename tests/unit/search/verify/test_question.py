@@ -8,8 +8,10 @@ from judging import candidate_at, make_context
 
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import LOCAL, RETURN, Origin
+from allmodes.search.symmetry_given import group_of
 from allmodes.search.verify.comparison import Between, LevelPath
 from allmodes.search.verify.components import AroundComponent, Polish
+from allmodes.search.verify.images import AtImages
 from allmodes.search.verify.kinks import AroundKink, ComesBack
 from allmodes.search.verify.question import BySearch, ByValues, Optimum
 from allmodes.search.verify.stationarity import FarGround, LevelGround, WeakAxes
@@ -28,15 +30,22 @@ QUESTIONS = [
     AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
     ComesBack(CANDIDATE, np.eye(2)),
     FarGround(GROOVE), WeakAxes(GROOVE), LevelGround(GROOVE), Polish(OPTIMUM),
-    LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
+    AtImages(OPTIMUM), LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
 ]  # fmt: skip
 BY_VALUES = [question for question in QUESTIONS if isinstance(question, ByValues)]
 ORIGIN = Origin(LOCAL, RETURN, 0, question=0)
 
 
+def a_context():
+    """Whose function has a symmetry, which some questions are about."""
+    context = make_context(2)
+    context.group = group_of([0, 1], context.box)
+    return context
+
+
 def asked(question):
     """What a question wants to know, as plain data."""
-    context = make_context(2)
+    context = a_context()
     if isinstance(question, ByValues):
         return [question.points(context)]
     return list(question.search(context, ORIGIN))
@@ -48,7 +57,7 @@ def test_all_questions_there_are_are_here():
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: type(question).__name__)
 def test_a_question_asks_for_points_inside_the_bounds(question):
-    context = make_context(2)
+    context = a_context()
     if isinstance(question, ByValues):
         points = question.points(context)
     else:
@@ -70,7 +79,7 @@ def test_a_question_is_stored(question):
 
 @pytest.mark.parametrize("question", BY_VALUES, ids=lambda each: type(each).__name__)
 def test_values_that_failed_lead_to_no_point_that_is_not_finite(question):
-    context = make_context(2)
+    context = a_context()
     record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "flat", "derivatives", 1)
     context.archive.add(np.zeros(2), -0.5, record)
     points = question.points(context)
