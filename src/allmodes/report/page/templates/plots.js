@@ -182,7 +182,7 @@ plots.modes = () => {
     const error_y = error && error.some((e) => finite(e) !== null)
       ? { type: "data", array: error.map((e) => finite(e) || 0), color: GREY, thickness: 1 } : {};
     const largest = Math.max(...y.map(Math.abs)); // bars too low to be seen get a dot
-    const low = y.map((value) => (value !== null && Math.abs(value) < 0.01 * largest ? value : null));
+    const low = y.map((value) => (value !== null && Math.abs(value) <= 0.01 * largest ? value : null));
     return [
       { type: "bar", x: ranks, y, marker, error_y, ...told },
       { type: "scatter", mode: "markers", x: ranks, y: low, marker: { ...marker, size: 4 }, ...told },
