@@ -9,10 +9,10 @@ demo: .venv/demo.stamp
 	$(BIN)/python examples/demo.py
 
 test: check
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2
 
 check-fast: check
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 check: .venv/test.stamp
 	$(BIN)/ruff format --check .

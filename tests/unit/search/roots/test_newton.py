@@ -29,7 +29,7 @@ def circle_and_line(z):
 def rootless(z):
     """A circle beyond the line: |F| is least where nothing is zero."""
     F, J = circle_and_line(z)
-    return [*F, 0.4, 0.0], J
+    return F + np.array([0.4, 0.0]), J
 
 
 def a_search(updates=False):
