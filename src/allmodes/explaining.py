@@ -16,22 +16,24 @@ from allmodes.objective.residuals import SumOfSquares
 from allmodes.result import Fit, Mode, Result
 
 _OTHER = 1e-6  # of a cost: far above rounding, that much it differs for other data
-_STEPPED = "the function is rough"  # what a search says of functions whose differences are 0 nearly everywhere
+# What a search says of functions whose differences over short steps are 0, or rounding.
+_ROUNDED = "the function is rough", "the function is coarse"
 _LONG = 0.01  # of a parameter: over such steps their differences tell a slope
 _EXACT = 1e-20  # of the usual cost: residuals that are rounding, and tell no errors of the data
 
 Floats = NDArray[np.float64]
 
 
-def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, is_exact: bool) -> Result:
+def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, is_noisy: bool) -> Result:
     """The result with a `Fit` for every mode, and weights that are shares of the posterior.
 
     Residuals and Jacobian at the modes are evaluated in this process, best first, as far as the evaluations that are
-    left reach; the search has kept some back for that. Where they are noisy or coarse (not exact), a Jacobian made of
-    differences says nothing, and no errors are stated; of models that are rounded, in steps, it is made over long ones.
+    left reach; the search has kept some back for that. Where they are noisy, a Jacobian made of differences says
+    nothing, and no errors are stated; of models that are rounded it is made over long steps.
     """
     seen, nfev, njev = [], 0, 0
-    is_stepped = part.jac is None and _STEPPED in result.message
+    is_rounded = any(words in result.message.lower() for words in _ROUNDED)
+    step = _LONG if is_rounded and part.jac is None else 0.0
     counts, usual = part.cost(part.provides), max(result.temperature or 0.0, np.finfo(np.float64).tiny)
     for mode in result.modes:
         if nfev + counts.nfev > left:
@@ -39,12 +41,12 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, 
         nfev, njev = nfev + counts.nfev, njev + counts.njev
         r = part.residuals(mode.x[None])
         cost = float(part.loss.cost(r)[0])
-        if is_exact and _is_other(cost, mode.fun, usual):
+        if not (is_noisy or is_rounded) and _is_other(cost, mode.fun, usual):
             raise ValueError(
                 f"the cost at x = {mode.x} is {cost:.10g}, and was {mode.fun:.10g} in the search: the checkpoint was "
                 "written for other data, another loss or another model. Name another file, or remove it."
             )
-        seen.append((r[0], part.loss.weighted(r, part.jacobian(mode.x[None], r, _LONG if is_stepped else 0.0))))
+        seen.append((r[0], part.loss.weighted(r, part.jacobian(mode.x[None], r, step))))
     if not seen:
         return replace(result, problem=part)
     data, free = len(seen[0][0]), part.box.free
@@ -58,7 +60,7 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, 
         known = errors.known
         if math.isinf(variance):  # nothing is left over to estimate errors from; that says nothing of combinations
             words = ()
-        if not is_exact and part.jac is None:
+        if is_noisy and part.jac is None:
             known, words = np.full_like(known, np.nan), ()
         fit = Fit(r, mode.fun, data, part.box.d, is_absolute, known, words)
         modes.append(replace(mode, fit=fit))

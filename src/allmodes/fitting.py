@@ -23,8 +23,8 @@ from allmodes.task import Task
 Floats = NDArray[np.float64]
 
 
-# What a search says of functions whose differences say nothing.
-_INEXACT = "the function is noisy", "the function is coarse"
+# What a search says of functions whose differences say nothing of errors.
+_NOISY = "the function is noisy"
 _SUM = "use find_minima with the sum of squares, which takes them."
 _OTHERWISE = {
     "constraints": f"fits are searched between bounds alone: {_SUM}",
@@ -128,8 +128,8 @@ def find_fits(
     result = replace(result, settings=result.settings | said | {"task": "fit"})
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
-    is_exact = not noise and not any(words in result.message.lower() for words in _INEXACT)
-    return explained(result, part, is_absolute, left, is_exact)
+    is_noisy = bool(noise) or _NOISY in result.message.lower()
+    return explained(result, part, is_absolute, left, is_noisy)
 
 
 def curve_fit(

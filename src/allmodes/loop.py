@@ -161,7 +161,7 @@ def _search(
             evaluator.withdraw()
         else:
             for number, points, needs in driver.hand_out():
-                evaluator.submit(number, points, needs)
+                evaluator.submit(number, points, needs, driver.state.context.rounding)
         evaluator.piece, begun = pace.size, time.monotonic()
         came = signals.during(evaluator.wait)
         if not came and driver.is_late:

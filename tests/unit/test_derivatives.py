@@ -340,3 +340,21 @@ def test_a_function_jax_cannot_trace_is_refused_at_once():
 def test_jac_true_wants_a_pair():
     with pytest.raises(TypeError, match=r"with jac=True it must return \(value, gradient\)"):
         evaluator(quartic, jac=True).evaluate(POINTS)
+
+
+def test_differences_are_as_long_as_the_rounding_of_the_function_asks():
+    """Of gradients in float32 the usual steps tell nothing; a source without differences stays as it is."""
+    box = Box.make([(-1, 1), (-1, 1)])
+    given = {"fun": lambda x: float((x**4).sum()), "jac": lambda x: np.float32(4.0 * x**3).astype(np.float64)}
+    source = Source.make(**given, hess="2-point", box=box)
+    x = np.array([[0.3, -0.7]])
+    exact = np.diag(12.0 * x[0] ** 2)
+    needs = frozenset({"gradient", "hessian"})
+    with Evaluator(source) as evaluator:
+        evaluator.submit(0, x, needs)
+        evaluator.submit(1, x, needs, 6e-8)
+        short, long = (evaluator.wait()[0].evaluation.hessian[0] for _ in range(2))
+    assert np.abs(short - exact).max() > 0.1
+    np.testing.assert_allclose(long, exact, atol=0.02)
+    plain = Source.make(**given, box=box)
+    assert plain.coarser(6e-8) is plain

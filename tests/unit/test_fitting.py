@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -243,7 +244,7 @@ class TestErrors:
             rng=0, maxfev=4000,
         )  # fmt: skip
         assert [mode.kind for mode in result.modes] == ["flat"]
-        assert result.coverage.lost <= 0.2 * result.coverage.searches
+        assert result.coverage.lost <= 0.5 * result.coverage.searches
 
     def test_a_fixed_parameter_has_no_error(self):
         result = find_fits(lambda k: decays(k) + 0.01 * np.cos(7 * T), [(0.5, 0.5), (0.0, 5.0)], rng=0, maxfev=500)
@@ -384,17 +385,35 @@ def test_rounding_of_a_perfect_fit_is_not_taken_for_other_data():
     assert fits.modes[0].fit is not None
 
 
-@pytest.mark.parametrize("kind", ["noisy", "coarse"])
-def test_no_errors_are_stated_where_differences_say_nothing(kind):
+def test_no_errors_are_stated_where_differences_say_nothing():
     rng = np.random.default_rng(1)
 
     def model(t, a, k):
-        exact = decay(t, a, k)
-        return exact + 0.001 * rng.normal(size=30) if kind == "noisy" else exact.astype(np.float32)
+        return decay(t, a, k) + 0.001 * rng.normal(size=30)
 
     result = allmodes.curve_fit(model, DECAY_TIMES, decay_data(), bounds=(0, 5), rng=0)
-    assert kind in result.message
+    assert "noisy" in result.message
     assert np.isnan(result.modes[0].standard_errors).all()
+
+
+@pytest.mark.parametrize("workers", [1, ThreadPoolExecutor(2)])
+def test_a_model_in_float32_is_fitted_as_easily_as_an_exact_one(workers):
+    """Differences are made over steps that tell more than its rounding."""
+
+    def model(t, a, k):
+        return decay(t, a, k).astype(np.float32)
+
+    given = {"xdata": DECAY_TIMES, "ydata": decay_data(), "bounds": (0, 5), "rng": 0, "maxfev": 1000}
+    exact, coarse = allmodes.curve_fit(decay, **given), allmodes.curve_fit(model, workers=workers, **given)
+    assert "coarse" in coarse.message
+    assert coarse.nfev <= 1.5 * exact.nfev
+    np.testing.assert_allclose(coarse.x, exact.x, rtol=1e-4)
+    np.testing.assert_allclose(coarse.modes[0].standard_errors, exact.modes[0].standard_errors, rtol=0.05)
+
+
+def test_roots_in_float32_are_found():
+    roots = allmodes.find_roots(lambda x: np.float32([x[0] ** 2 - x[1], x[1] - 2.0]), [(-3, 3)] * 2, rng=0, maxfev=1000)
+    np.testing.assert_allclose(sorted(mode.x[0] for mode in roots.modes), [-(2**0.5), 2**0.5], atol=1e-4)
 
 
 def test_fixed_parameters_leave_one_explanation():
@@ -459,7 +478,7 @@ def test_rounded_models_have_finite_errors():
     part = sum_of_squares(lambda k: rounded(DECAY_TIMES, *k) - data, None, (), False, box, None, "linear", 1.0)
     mode = replace(exact.modes[0], fun=float(part.loss.cost(part.residuals(exact.x[None]))[0]))
     searched = replace(exact, modes=(mode,), message="most local searches ended in no mode: the function is rough")
-    coarse = explained(searched, part, False, 100, True).modes[0]
+    coarse = explained(searched, part, False, 100, False).modes[0]
     assert coarse.standard_errors == pytest.approx(exact.modes[0].standard_errors, rel=0.05)
 
 

@@ -76,7 +76,7 @@ class TestSensitivity:
         assert steps_for(settings, 1, 1.0) == steps_for(settings, 2, 1.5) == 5000
 
     def test_every_scenario_exponent_and_K(self):
-        found, outcome = small("alpha-sensitivity", 8, alphas=[1.0, 1.5], K=[2, 3], steps=300)
+        found, outcome = small("alpha-sensitivity", 8, alphas=[1.0, 1.5], K=[2, 3], steps=60)
         cases = {(row["scenario"], row["alpha"], row["K"]) for row in outcome.table}
         assert cases == {(s, a, K) for s in (1, 2) for a in (1.0, 1.5) for K in (2, 3)}
         assert all(0.0 <= row["GPR"] <= 1.0 and row["collapse"] >= 0.0 for row in outcome.table)

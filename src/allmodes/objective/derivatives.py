@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from allmodes.objective.autodiff import traceable
@@ -96,6 +96,12 @@ class Source:
     def batched(self) -> bool:
         """Whether anything takes many points in one call, and so may round differently in batches of other sizes."""
         return any(part.batched for part in self.parts)
+
+    def coarser(self, rounding: float) -> Source:
+        """The same with differences over longer steps, for functions that are off by such a share of their values."""
+        differenced = SumOfSquares | Equations | Differences
+        parts = tuple(part.coarser(rounding) if isinstance(part, differenced) else part for part in self.parts)
+        return self if parts == self.parts else replace(self, parts=parts)
 
     def compiled(self, D: int) -> Source:
         """The same as compiled code, if JAX can trace the user's functions; otherwise this source."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,6 +37,10 @@ class Equations:
     def jac(self) -> Any:
         """The user's Jacobian; None for differences."""
         return self.part.jac
+
+    def coarser(self, rounding: float) -> Equations:
+        """The same, of an F that is off by such a share."""
+        return replace(self, part=self.part.coarser(rounding))
 
     def cost(self, wanted: Needs) -> Counts:
         """F, and with a Jacobian that: given, or one more F for each free coordinate."""

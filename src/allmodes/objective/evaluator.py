@@ -100,6 +100,7 @@ class Evaluator:
         self._retries = whole_number("retries", retries, 0)
         self._parcel = Parcel(source)
         self._compiled: Source | None = None
+        self._coarse: tuple[float, Source] | None = None  # the source for values that are off by such a share
         engine = open_engine(workers, self._timeout)
         self._stream = None
         if engine is not None:
@@ -141,15 +142,18 @@ class Evaluator:
                     arrays[name][rows] = part
         return Evaluation(*(arrays.get(name) for name in ARGUMENTS))
 
-    def submit(self, number: int, points: Floats, needs: Needs = VALUE) -> None:
-        """Submit points (N, D) as the batch of that number; `wait` returns their results."""
+    def submit(self, number: int, points: Floats, needs: Needs = VALUE, rounding: float = 0.0) -> None:
+        """Submit points (N, D) as the batch of that number; `wait` returns their results.
+
+        Differences are made over steps that suit values which are off by `rounding` of themselves.
+        """
         if not needs <= self.source.offers:
             missing = ", ".join(sorted(needs - self.source.offers))
             raise ValueError(f"{missing} needed, which this objective does not offer; pass jac and hess.")
         self._next, self.left = max(self._next, number + 1), []
         if not len(points):
             return
-        source = self._source_for(number, points.shape[1])
+        source = self._source_for(number, points.shape[1], rounding)
         self._submitted[number] = (points, len(points))
         if self._stream is None:
             self._waiting[number] = Waiting(points, needs, source)
@@ -201,10 +205,14 @@ class Evaluator:
             self._waiting[number] = Waiting(points, needs, source, last)
         return [Came(number, np.arange(first, last), batch)]
 
-    def _source_for(self, number: int, D: int) -> Source:
+    def _source_for(self, number: int, D: int, rounding: float) -> Source:
         """A batch is compiled as a whole or not at all: compiled code may round differently."""
         if self.compiled_from is None or number < self.compiled_from:
-            return self.source
+            if not rounding:
+                return self.source
+            if self._coarse is None or self._coarse[0] != rounding:
+                self._coarse = rounding, self.source.coarser(rounding)
+            return self._coarse[1]
         if self._compiled is None:
             self._compiled = self.source.compiled(D)
         return self._compiled

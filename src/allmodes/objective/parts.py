@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -50,6 +50,11 @@ def moved_inside(box: Box, points: Floats, share: float = 0.0) -> tuple[Floats, 
     moved = np.repeat(points[:, None, :], box.d, axis=1)
     moved[:, np.arange(box.d), places] = target
     return target - x, moved
+
+
+def coarse_step(rounding: float) -> float:
+    """The share of a coordinate that balances rounding and curvature where values are off by such a share."""
+    return float(np.sqrt(rounding))
 
 
 class Counts(NamedTuple):
@@ -154,6 +159,11 @@ class Differences:
 
     part: Part
     box: Box
+    step: float = 0.0  # a share of the coordinates; 0 for the one that suits functions in float64
+
+    def coarser(self, rounding: float) -> Differences:
+        """The same, of gradients that are off by such a share."""
+        return replace(self, step=coarse_step(rounding))
 
     @property
     def provides(self) -> Needs:
@@ -179,7 +189,7 @@ class Differences:
         found = self.part(x, (wanted | {GRADIENT_NAME}) & self.part.provides)
         found = {name: copy(result) for name, result in found.items()}  # the next call may overwrite it
         gradient = self._checked(found[GRADIENT_NAME], x.shape).reshape(points.shape)
-        steps, moved = moved_inside(self.box, points)
+        steps, moved = moved_inside(self.box, points, self.step)
         around = self._gradients(moved.reshape(-1, self.box.D)).reshape(moved.shape)
         places = np.flatnonzero(self.box.free)
         rows = (around - gradient[:, None, :]) / steps[:, :, None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,15 @@ from allmodes.objective.evaluation import Needs
 from allmodes.objective.losses import Loss
 from allmodes.objective.objective import BadReturnError, checked
 from allmodes.objective.packages import JaxVector, Single, require
-from allmodes.objective.parts import GRADIENT_NAME, HESSIAN_NAME, VALUE_NAME, Counts, WithArgs, moved_inside
+from allmodes.objective.parts import (
+    GRADIENT_NAME,
+    HESSIAN_NAME,
+    VALUE_NAME,
+    Counts,
+    WithArgs,
+    coarse_step,
+    moved_inside,
+)
 
 _ONE = "one point"
 
@@ -35,6 +43,7 @@ class SumOfSquares:
         sigma: errors of the residuals: (m,) or one number, to be divided by, or the factor L (m, m) of a covariance
             L L^T; None for none.
         loss: of residuals that have been divided.
+        step: of differences, as a share of the parameters; 0 for the one that suits functions in float64.
     """
 
     function: Callable[[Any], Any]
@@ -43,6 +52,7 @@ class SumOfSquares:
     batched: bool = False
     sigma: Floats | None = None
     loss: Loss = field(default_factory=Loss)
+    step: float = 0.0
     provides: ClassVar[Needs] = frozenset({VALUE_NAME, GRADIENT_NAME, HESSIAN_NAME})
     _seen: dict[str, int] = field(default_factory=dict, compare=False, repr=False)  # how many residuals there are
 
@@ -80,6 +90,10 @@ class SumOfSquares:
             raise BadReturnError(f"residuals returned {found.shape[1]} numbers after {m} at another point.")
         return self._whitened(found[..., None])[..., 0]
 
+    def coarser(self, rounding: float) -> SumOfSquares:
+        """The same, of residuals that are off by such a share."""
+        return replace(self, step=coarse_step(rounding))
+
     def jacobian(self, points: Floats, r: Floats, share: float = 0.0) -> Floats:
         """Their derivatives (N, m, D) at points (N, D) where they are r (N, m); 0 for coordinates that are fixed.
 
@@ -89,7 +103,7 @@ class SumOfSquares:
         if not self.box.d:
             return np.zeros((N, m, D))
         if self.jac is None:
-            steps, moved = moved_inside(self.box, points, share)
+            steps, moved = moved_inside(self.box, points, share or self.step)
             around = self.residuals(moved.reshape(-1, D)).reshape(N, self.box.d, m)
             J = np.zeros((N, m, D))
             J[:, :, self.box.free] = ((around - r[:, None]) / steps[..., None]).mT

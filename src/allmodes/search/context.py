@@ -182,10 +182,10 @@ class Context:
     def learn_rounding(self, share: float) -> None:
         """Values are off by this share of them; positions are known no better than that allows.
 
-        A value that is off by a share r hides a step of sqrt(r), a gradient one of r.
+        A value that is off by a share r hides a step of sqrt(r), a gradient one of r, unless differences made it.
         """
         self.rounding = share
-        self.xtol = max(self.xtol, float(np.sqrt(share)) if self.order == 0 else share)
+        self.xtol = max(self.xtol, float(np.sqrt(share)) if self.order == 0 or self.is_derived else share)
 
     def observe_check(self, is_right: bool) -> None:
         """A recognised search that ran on has ended, in the mode that it was recognised by or elsewhere."""
