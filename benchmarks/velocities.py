@@ -17,8 +17,8 @@ sys.path.insert(0, str(HERE.parent / "examples"))
 import demo
 
 NOTE = (
-    f"At most {demo.BUDGET:,} evaluations of the residuals each, differences counted. An explanation is a minimum with a "
-    f"chi2 below {demo.WORTH:g}; the two best fit equally well."
+    f"At most {demo.BUDGET:,} evaluations of the residuals each, differences counted. An explanation is a minimum with "
+    f"a chi2 below {demo.WORTH:g}; the two best fit equally well."
 )
 
 
