@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md, one page of all results in `benchmarks/results`, and a table of docs/comparison.md.
+"""Write docs/benchmarks.md, all results in `benchmarks/results` on a page, and tables of docs/comparison.md and README.
 
 python benchmarks/page.py
 """
@@ -9,9 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import overview
 from results import FOLDER, HERE, Cell, head, line, made
 
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+README = HERE.parent / "README.md"
 COMPARISON = HERE.parent / "docs" / "comparison.md"
 _BEGIN = """\
 # Benchmarks
@@ -22,6 +24,7 @@ budget. Files are in `benchmarks/results`, and `python benchmarks/page.py` write
 """
 # The order of the page; results with other names follow.
 _ORDER = (
+    "velocities",
     "all_modes",
     "all_modes_values",
     "cec2013",
@@ -63,11 +66,20 @@ def section(facts: dict[str, Any]) -> str:
 
 def compared(shown: str, folder: Path = FOLDER) -> str:
     """The text of docs/comparison.md with the table of applications as the file has it."""
-    begin, end = "| problem (d; optima, global) |", "\n\n"
+    return _replaced(shown, "| problem (d; optima, global) |", _applications(results(folder)["applications"]))
+
+
+def introduced(shown: str, folder: Path = FOLDER) -> str:
+    """The text of README with its table as the files have it."""
+    return _replaced(shown, overview.BEGIN, overview.table(results(folder)))
+
+
+def _replaced(shown: str, begin: str, table: str) -> str:
+    """A text with the table that begins so replaced by another."""
     before, found, rest = shown.partition(begin)
     if not found:
         raise ValueError(f"there is no table in the text that begins with {begin}.")
-    return f"{before}{_applications(results(folder)['applications'])}{end}{rest.partition(end)[2]}"
+    return f"{before}{table}\n\n{rest.partition(chr(10) * 2)[2]}"
 
 
 def _applications(facts: dict[str, Any]) -> str:
@@ -112,4 +124,5 @@ def text(folder: Path = FOLDER) -> str:
 if __name__ == "__main__":
     PAGE.write_text(text(), encoding="utf-8")
     COMPARISON.write_text(compared(COMPARISON.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"written: {PAGE}, {COMPARISON}")
+    README.write_text(introduced(README.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"written: {PAGE}, {COMPARISON}, {README}")

@@ -33,7 +33,8 @@ def explanations() -> demo.Floats:
 
 def main() -> None:
     given = arguments(__doc__ or "", runs=20).parse_args()
-    results, known = Results("Velocities of a star", given, NOTE), explanations()
+    results = Results("Velocities of a star", given, NOTE)
+    known = explanations()
     results.table(["search", "explanations", "found", "runs with all", "runs with the best two"])
     found: dict[str, list[np.ndarray[tuple[int], np.dtype[np.bool_]]]] = {
         "curve_fit of allmodes": [],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import overview
 import page
 import results
 
@@ -96,16 +97,20 @@ def test_the_table_of_missing_modes_has_the_figures_of_the_file():
 
 
 def test_the_readme_has_the_figures_of_the_files():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    with_derivatives = rows_of("all_modes", [f"{n}, 100 %" for n in ("allmodes", "Newton", "L-BFGS-B", "SHGO")])
-    shown = shown_rows(text, "| problem (modes) | allmodes | multistart Newton | multistart L-BFGS-B | SciPy SHGO |")
-    known = ["Himmelblau", "six-hump camel", "Styblinski–Tang d=4", "Styblinski–Tang d=6", "Vincent",
-             "Rastrigin funnels d=2", "needle basins d=2"]  # fmt: skip
-    figures = [[cell.split(", ") for cell in row[1:]] for row in shown]
-    flat = [[cell[i] for cell in row] for row in figures for i in range(len(row[0]))]
-    assert flat == [with_derivatives[name] for name in known]
-    told = float(re.search(r"mean peak ratio is (0\.\d+)", text.replace("\n", " "))[1])
-    assert told == pytest.approx(ALL["cec2013"]["tables"][1]["rows"][0][1], abs=5.1e-4)
+    """`python benchmarks/page.py` writes its table."""
+    text = page.README.read_text(encoding="utf-8")
+    assert page.introduced(text) == text
+    with pytest.raises(ValueError, match="no table"):
+        page.introduced("nothing")
+
+
+def test_the_better_figure_is_in_bold_and_neither_of_equal_ones():
+    def cells(ours, theirs):
+        return overview.Row("problems", "what", ours, theirs, "peer", "{:.0f}".format).cells()[2:]
+
+    assert cells(91.0, 88.0) == ["**91**", "88 peer"]
+    assert cells(88.0, 91.0) == ["88", "**91** peer"]
+    assert cells(87.4, 86.6) == ["87", "87 peer"]
 
 
 class TestResults:
