@@ -27,6 +27,8 @@ _TEXT_AT = (0.5, 0.5)
 _ROUNDING = 1e-9  # relative difference of values that means nothing
 _MOST_LEVELS = 101  # places of a coordinate of whole numbers
 _MOST_NAMED = 12  # named choices along an axis
+_PLAIN = 100.0  # ratio of the ends of a logarithmic axis below which ticks are plain numbers
+_TICKS = np.array([1.0, 1.5, 2.0, 3.0, 5.0, 7.0])  # of a decade
 _BELOW = 4.8  # heights of its letters between a legend and the axes: ticks and label have room
 
 Floats = NDArray[np.float64]
@@ -198,11 +200,23 @@ def show(ax: Any, result: Result, pair: Sequence[int]) -> None:
         show_one(ax, result, axis, i)
 
 
+def make_log(ax: Any, axis: str) -> None:
+    """A logarithmic axis, whose ticks are plain numbers where it spans less than two decades."""
+    ax.set(**{f"{axis}scale": "log"})
+    low, high = getattr(ax, f"get_{axis}lim")()
+    if high < _PLAIN * low:
+        decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high))
+        ticks = np.outer(decades, _TICKS)
+        ticks = ticks[(ticks >= low) & (ticks <= high)]
+        getattr(ax, f"{axis}axis").minorticks_off()
+        ax.set(**{f"{axis}ticks": ticks, f"{axis}ticklabels": [f"{tick:g}" for tick in ticks]})
+
+
 def show_one(ax: Any, result: Result, axis: str, i: int) -> None:
     """One axis for a coordinate: named choices by their names, whole numbers as such."""
-    if is_log(result, i):
-        ax.set(**{f"{axis}scale": "log"})
     ax.set(**{f"{axis}lim": window(result, i)})
+    if is_log(result, i):
+        make_log(ax, axis)
     if i in result.choices:
         names = [label(str(each)) for each in result.choices[i]]
         shown = range(0, len(names), -(-len(names) // _MOST_NAMED))

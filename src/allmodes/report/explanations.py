@@ -112,24 +112,48 @@ def profile_of(
     result: Result, parameter: int | str, residuals: Callable[..., Any] | None = None, points: int = 41,
     maxfev: int = 5000,
 ) -> Profile:  # fmt: skip
-    """Least costs with a parameter held at each of so many values; from every explanation outward.
+    """Least costs with a parameter held at each of so many values; from every explanation outward, in turn.
 
-    Explanations that are far worse than the best are left out, and values where each of the others is.
+    Explanations that are far worse than the best are left out. One is followed until it is far worse than all that are
+    shown, or joins another that was there before.
     """
     shown, (i,) = _fitted(result, "profile"), canvas.chosen(result, parameter)
     part = _problem(result, residuals)
     shown = tuple(mode for mode in shown if 2.0 * (mode.fun - shown[0].fun) <= _HIGHEST * result.temperature)
     values, starts = _values(result, shown, i, points), [mode.x[i] for mode in shown]
     costs, search = np.full((len(shown), len(values)), np.nan), _Counted(part, maxfev)
-    worst = shown[0].fun + _HIGHEST * result.temperature
-    for step in (1, -1):
-        for row, mode in enumerate(shown):
-            k, x = int(np.abs(values - starts[row]).argmin()), mode.x.copy()
-            costs[row, k] = mode.fun
-            while 0 <= k + step < len(values) and costs[row, k] <= worst:
+    worst = shown[0].fun + 0.5 * _top(2.0 * (shown[-1].fun - shown[0].fun) / result.temperature) * result.temperature
+    walks = [
+        _Walk(row, step, int(np.abs(values - starts[row]).argmin()), mode.x.copy())
+        for row, mode in enumerate(shown)
+        for step in (1, -1)
+    ]
+    for walk in walks:
+        costs[walk.row, walk.k] = shown[walk.row].fun
+    while walks:
+        going = []
+        for row, step, k, x in walks:
+            here, others = costs[row, k], np.delete(costs[:, k], row)
+            if 0 <= k + step < len(values) and here <= worst and not (others <= here).any():
                 k += step
                 x, costs[row, k] = search.least(np.where(np.arange(len(x)) == i, values[k], x), i)
+                going.append(_Walk(row, step, k, x))
+        walks = going
     return Profile(values, costs, search.nfev)
+
+
+class _Walk(NamedTuple):
+    """From an explanation to larger or smaller values of the parameter: at the kth of them, with all others at x."""
+
+    row: int
+    step: int
+    k: int
+    x: Floats
+
+
+def _top(highest: float) -> float:
+    """How high a picture of explanations that rise so far reaches."""
+    return float(np.clip(1.3 * highest, _TOP, 1.3 * _HIGHEST))
 
 
 def _values(result: Result, shown: tuple[Mode, ...], i: int, points: int) -> Floats:
@@ -212,7 +236,7 @@ def profile(
     best = min(result.modes[0].fun, float(np.nanmin(seen.costs)))
     rises = 2.0 * (seen.costs - best) / result.temperature
     at_modes = [2.0 * (mode.fun - best) / result.temperature for mode in result.modes[: len(rises)]]
-    top = float(np.clip(1.3 * max(at_modes), _TOP, 1.3 * _HIGHEST))
+    top = _top(max(at_modes))
     for row, rise in enumerate(rises):
         ax.plot(seen.values, rise, color=_colour(row), linewidth=1.0, linestyle="--", label=f"from {row + 1}")
         ax.plot(result.modes[row].x[i], at_modes[row], "o", color=_colour(row), markersize=5.0, clip_on=True)
@@ -221,9 +245,9 @@ def profile(
         ax.axhline(level, color=canvas.REFERENCE, linewidth=0.8, linestyle=":")
         ax.annotate(text, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7.0)
     ax.set(xlabel=canvas.labels(result)[i], ylabel="rise of chi2", ylim=(-0.03 * top, top))
-    if canvas.is_log(result, i):
-        ax.set_xscale("log")
     ax.set_xlim(seen.values[0], seen.values[-1])
+    if canvas.is_log(result, i):
+        canvas.make_log(ax, "x")
     ax.legend(fontsize=canvas.SMALL, frameon=False, ncols=2)
     canvas.set_title(ax, f"Profile over all explanations, {seen.nfev} evaluations")
     return ax
