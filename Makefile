@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check check-fast format docs gallery benchmark reproduce dist clean
+.PHONY: demo test check check-fast format docs gallery benchmark reproduce dist wheels clean
 
 demo: .venv/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -44,9 +44,15 @@ benchmark: .venv/test.stamp
 reproduce: .venv/test.stamp
 	$(BIN)/allmodes reproduce all --keep --workers -1 --out docs
 
-# A wheel and a source archive, in dist/.
+# A wheel and a source archive, in dist/, and whether an index would take them.
 dist: .venv/test.stamp
 	$(BIN)/python -m build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check twine
+	$(BIN)/python -m twine check --strict dist/*
+
+# The wheel with the oldest and the newest NumPy, SciPy and Python of those here or in PYTHONS="python3.11 python3.13".
+wheels: .venv/test.stamp
+	$(BIN)/python tests/wheels.py $(PYTHONS)
 
 clean:
 	rm -rf .venv docs/_build docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist

@@ -29,7 +29,7 @@ ERROR = 3.0  # of each
 WORTH = 12.0  # chi2 of explanations that are worth a thought: 4 degrees of freedom, exceeded once in 60 times
 EXPLANATIONS = 9  # of these there are, by a fine grid of periods
 SAME = 0.002  # two periods are one, in logarithms
-BUDGET = 10_000  # evaluations of the residuals
+BUDGET = 20_000  # evaluations of the residuals
 
 
 def velocity(t: Floats, amplitude: float, period: float, phase: float, offset: float) -> Floats:
