@@ -523,3 +523,26 @@ def test_flags_are_left_alone_when_the_objective_raises():
         with pytest.raises(error, match="broken"):
             anneal(broken, **settings(algorithm=presets.nva_gm(0)), driver=driver)
         assert not jax.config.jax_enable_x64
+
+
+def test_the_same_call_again_compiles_nothing():
+    """The function is traced once, and anew for another function object."""
+    traces = []
+
+    def function(x):
+        traces.append(x)
+        return -((x - 1.0) ** 2).sum()
+
+    def run(fun, **given):
+        settings = {"algorithm": presets.nva_gm(order=0), "means": MEANS, "covariances": 1.0, "steps": 5, "rng": 0}
+        settings |= {"temperature": 0.1, "learning_rate": 0.05, "driver": "jax"} | given
+        return anneal(fun, **settings)
+
+    first = run(function)
+    before = len(traces)
+    again = run(function, rng=1)
+    assert len(traces) - before < before  # it is looked at before it is compiled, no more than that
+    once = len(traces) - before
+    assert not np.array_equal(first.means, again.means)
+    run(lambda x: function(x))
+    assert len(traces) - before - once > once

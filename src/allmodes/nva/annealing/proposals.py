@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,13 @@ class Sample(NamedTuple):
 
 
 class Proposal(ABC):
-    """A way to place the points of one step."""
+    """A way to place the points of one step.
+
+    Attributes:
+        needs_components: whether it weighs points by the densities of all components.
+    """
+
+    needs_components: ClassVar[bool] = True
 
     @abstractmethod
     def num_points(self, K: int, B: int) -> int:
@@ -64,6 +70,8 @@ class PerComponent(Proposal):
     Paper: alg:snga_annealing_gaussian
     """
 
+    needs_components = False
+
     def num_points(self, K: int, B: int) -> int:
         return K * B
 
@@ -76,7 +84,7 @@ class PerComponent(Proposal):
 
     def weigh(self, family: Family, mixture: Mixture, proposed: Proposed, density: LogDensity) -> Sample:
         xp = namespace(proposed.points)
-        K, N = density.log_components.shape
+        K, N = mixture.log_ratios.shape[0], proposed.points.shape[0]
         return Sample(xp.full((K, N // K), K / N), proposed.local)
 
     def arrange(self, evaluation: Evaluation, K: int) -> Evaluation:
@@ -115,6 +123,7 @@ class Importance(Proposal):
         """w_kn = q_k(xi_n) / p(xi_n), p being the density the points were drawn from; over B, or over its sum."""
         xp = namespace(proposed.points)
         log_components = density.log_components
+        assert log_components is not None
         K, N = log_components.shape
         log_p = logsumexp(log_components) - np.log(K) if self.equal_weights else density.log_q.value
         log_w = log_components - log_p

@@ -92,7 +92,10 @@ def anneal(
         log_prior: log-density p of a prior: the target becomes the Gibbs posterior exp(l / omega) p. Its evaluations
             are not counted.
         replicates: H independent runs, returned as Runs; vmapped under JAX, one after the other under NumPy.
-        driver: "numpy" for any function, "jax" for functions that JAX can trace (extra [jax]).
+        driver: "numpy" for any function, "jax" for functions that JAX can trace (extra [jax]). A program that was
+            compiled for the same function objects and settings is used again: as under `jax.jit`, what a function takes
+            from outside of its arguments keeps the value that it had then. Pass another function (a lambda or partial
+            made anew) where that has changed.
         tolerance: stop when the means move less than this in one step, summed over components.
         max_evaluations: never evaluate the objective at more points than this (per replicate).
         trace_every: keep every so many steps in the trace; by default all that fit 64 MB.

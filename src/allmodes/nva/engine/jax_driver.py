@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from allmodes.arrays import Array, leaves, map_leaves
+from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.nva.engine.numpy_driver import Callback, diagnose, displacement, make_run, snapshot, wants_to_stop
 from allmodes.nva.engine.plan import Plan
 from allmodes.nva.engine.progress import ProgressLine, Snapshot
@@ -24,11 +26,13 @@ from allmodes.nva.engine.run import Run
 from allmodes.nva.engine.step import Settings, ask, is_finite, tell
 from allmodes.nva.engine.trace import Recorder
 from allmodes.nva.mixture.mixture import Mixture
+from allmodes.objective import Objective
 from allmodes.objective.autodiff import traced
 from allmodes.status import Status
 
 _CHUNK_NUMBERS = 2**22  # noise drawn ahead: 32 MB
 _CHUNK_STEPS = 1000
+_KERNELS = 8  # kept with their compiled code, so that the same call again does not compile
 
 _RUNNING, _CONVERGED, _FAILED = 0, 1, 2
 
@@ -104,34 +108,38 @@ class _Devices:
         return _Inputs(jax.device_put(inputs.noise, self._second), settings, is_active)
 
 
-class JaxProgram:
-    """A compiled annealing loop; running it again with the same shapes compiles nothing."""
+class _Kernel:
+    """The steps as compiled code: everything of a plan that the code depends on.
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self._evaluate = traced(plan.objective, plan.algorithm.needs)
-        prior = plan.log_prior
-        self._evaluate_prior = None if prior is None else traced(prior, plan.algorithm.needs)
-        self._scan = jax.jit(self._scan_chunk)
-        self._retry = jax.jit(self._attempt)
+    Shapes are JAX's to distinguish: other numbers of components or samples are compiled beside those before.
+    """
+
+    def __init__(
+        self, objective: Objective, log_prior: Objective | None, algorithm: Algorithm, tolerance: float
+    ) -> None:
+        self.algorithm, self.tolerance = algorithm, tolerance
+        self._evaluate = traced(objective, algorithm.needs)
+        self._evaluate_prior = None if log_prior is None else traced(log_prior, algorithm.needs)
+        self.scan = jax.jit(self._scan_chunk)
+        self.retry = jax.jit(self._attempt)
 
     def _attempt(self, mixture: Mixture, noise: Any, settings: Settings) -> tuple[Any, ...]:
         """One step from a mixture: everything that may be wanted afterwards."""
-        proposed = ask(self.plan.algorithm, mixture, noise)
+        proposed = ask(self.algorithm, mixture, noise)
         evaluation = self._evaluate(proposed.points)
         log_prior = None if self._evaluate_prior is None else self._evaluate_prior(proposed.points)
-        new, info = tell(self.plan.algorithm, mixture, proposed, evaluation, log_prior, settings)
+        new, info = tell(self.algorithm, mixture, proposed, evaluation, log_prior, settings)
         return new, info, proposed.points, evaluation, log_prior
 
     def _step(self, carry: _Carry, noise: Any, settings: Settings, is_active: Array) -> tuple[_Carry, Array]:
         """One step of one replicate; its carry does not change once it has ended."""
         new, info, *_ = self._attempt(carry.mixture, noise, settings)
-        moved = displacement(self.plan.algorithm.family, new, carry.mixture)
+        moved = displacement(self.algorithm.family, new, carry.mixture)
         goes_on = is_active & (carry.end == _RUNNING)
         is_good = is_finite(new)
         takes = goes_on & is_good
         is_better = goes_on & (info.best_value > carry.best_value)
-        end = jnp.where(is_good, jnp.where(moved <= self.plan.tolerance, _CONVERGED, _RUNNING), _FAILED)
+        end = jnp.where(is_good, jnp.where(moved <= self.tolerance, _CONVERGED, _RUNNING), _FAILED)
         carry = _Carry(
             map_leaves(lambda a, b: jnp.where(takes, a, b), new, carry.mixture),
             jnp.where(goes_on, end, carry.end),
@@ -144,7 +152,7 @@ class JaxProgram:
     def _scan_chunk(self, carry: _Carry, inputs: _Inputs) -> tuple[_Carry, Any]:
         """All steps of a chunk, and for the trace: means, log-ratios, mean values, best values (steps, H, ...)."""
         step = jax.vmap(self._step, in_axes=(0, 0, None, None))
-        means = jax.vmap(self.plan.algorithm.family.means)
+        means = jax.vmap(self.algorithm.family.means)
 
         def body(carry: _Carry, x: _Inputs) -> tuple[_Carry, Any]:
             carry, mean_value = step(carry, *x)
@@ -152,6 +160,26 @@ class JaxProgram:
             return carry, (means(mixture.components), mixture.log_ratios, mean_value, carry.best_value)
 
         return jax.lax.scan(body, carry, inputs)
+
+
+_kept_kernel = lru_cache(maxsize=_KERNELS)(_Kernel)
+
+
+def _kernel(plan: Plan) -> _Kernel:
+    """The kernel of a plan; the one of an earlier plan with the same functions and settings, compiled as it is."""
+    given = plan.objective, plan.log_prior, plan.algorithm, plan.tolerance
+    try:
+        return _kept_kernel(*given)
+    except TypeError:  # something in them cannot be looked up, such as an array
+        return _Kernel(*given)
+
+
+class JaxProgram:
+    """A compiled annealing loop; one with the same functions, settings and shapes is not compiled again."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._kernel = _kernel(plan)
 
     def run(
         self,
@@ -180,7 +208,7 @@ class JaxProgram:
             try:
                 for chunk in _chunks(plan, H):
                     inputs = self._inputs(chunk, rngs)
-                    before, (carry, seen) = carry, self._scan(carry, devices.inputs(inputs))
+                    before, (carry, seen) = carry, self._kernel.scan(carry, devices.inputs(inputs))
                     ended = np.asarray(carry.end)  # waits for the result
                     self._record(recorders, chunk, carry, seen)
                     failures |= self._failures(before, carry, inputs, chunk)
@@ -233,7 +261,7 @@ class JaxProgram:
             noise = map_leaves(lambda a, i=i, h=h: jnp.asarray(a[i, h]), inputs.noise)
             settings = map_leaves(lambda a, i=i: jnp.asarray(a[i]), inputs.settings)
             mixture = map_leaves(lambda a, h=h: a[h], after.mixture)
-            new, _, points, evaluation, log_prior = self._retry(mixture, noise, settings)
+            new, _, points, evaluation, log_prior = self._kernel.retry(mixture, noise, settings)
             found[h] = diagnose(self.plan, new, np.asarray(points), evaluation, log_prior)
         return found
 

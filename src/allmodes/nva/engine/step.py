@@ -54,7 +54,8 @@ def tell(
     """
     family, proposal = algorithm.family, algorithm.proposal
     K = mixture.log_ratios.shape[0]
-    density = log_density(family, mixture, proposed.points, algorithm.needs)
+    keeps = proposal.needs_components
+    density = log_density(family, mixture, proposed.points, algorithm.needs, keeps_components=keeps)
     sample = proposal.weigh(family, mixture, proposed, density)
     f = fitness(
         _projected(algorithm, evaluation),

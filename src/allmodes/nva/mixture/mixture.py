@@ -10,6 +10,7 @@ import numpy as np
 from allmodes.arrays import Array, logsumexp, logsumexp_and_shares, map_leaves, namespace
 from allmodes.nva.mixture.families.family import Family
 from allmodes.nva.mixture.families.gaussian import Gaussian
+from allmodes.nva.mixture.nearby import log_density_of_pairs, near_pairs
 from allmodes.objective import Evaluation, Needs
 from allmodes.storage import stored
 
@@ -26,10 +27,10 @@ class Mixture(NamedTuple):
 
 
 class LogDensity(NamedTuple):
-    """log q and the derivatives that were asked for at N points, and log q_k (K, N)."""
+    """log q and the derivatives that were asked for at N points, and log q_k (K, N) if they are kept."""
 
     log_q: Evaluation
-    log_components: Array
+    log_components: Array | None
 
 
 def log_weights(log_ratios: Array) -> Array:
@@ -39,21 +40,30 @@ def log_weights(log_ratios: Array) -> Array:
     return shifted - xp.log(xp.exp(shifted).sum())
 
 
-def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -> LogDensity:
+def log_density(
+    family: Family, mixture: Mixture, points: Array, needs: Needs, *, keeps_components: bool = True
+) -> LogDensity:
     """log q at points (N, d), with its gradient and Hessian as needed.
 
     g = grad log q = sum_k r_k s_k and hess log q = sum_k r_k ((s_k - g)(s_k - g)^T - S_k), where r_k are the
     responsibilities and s_k = grad log q_k. (The paper subtracts g g^T at the end; centring first is the same, and does
-    not cancel far from the components.) The Hessian comes in the blocks of the covariance structure.
+    not cancel far from the components.) The Hessian comes in the blocks of the covariance structure. Of many Gaussian
+    components, pairs that are too far apart to matter are left out, unless all log q_k are to be kept.
 
     Paper: prop:grad_hess_logmixture
     """
     N, d = points.shape
     log_pi = log_weights(mixture.log_ratios)[:, None]
+    if not keeps_components and isinstance(points, np.ndarray) and isinstance(family, Gaussian):
+        pairs = near_pairs(family, mixture.components, points, log_pi[:, 0])
+        if pairs is not None:
+            of_pairs = log_density_of_pairs(family, mixture.components, points, log_pi[:, 0], pairs, needs)
+            return LogDensity(of_pairs, None)
     S = _precisions(family, mixture) if "hessian" in needs else None
 
     def density(block: Array) -> LogDensity:
-        return _log_density(family, mixture.components, block, needs, log_pi, S)
+        found = _log_density(family, mixture.components, block, needs, log_pi, S)
+        return found if keeps_components else found._replace(log_components=None)
 
     size = max(1, LARGEST_TEMPORARY // (len(log_pi) * d))
     if size >= N:
@@ -64,6 +74,8 @@ def log_density(family: Family, mixture: Mixture, points: Array, needs: Needs) -
     padded = xp.concat([points, padding]).reshape(-1, size, d)
     blocks = _map_blocks(density, padded)
     log_q = map_leaves(lambda part: part.reshape(-1, *part.shape[2:])[:N], blocks.log_q)
+    if blocks.log_components is None:
+        return LogDensity(log_q, None)
     return LogDensity(log_q, xp.moveaxis(blocks.log_components, 1, 0).reshape(len(log_pi), -1)[:, :N])
 
 

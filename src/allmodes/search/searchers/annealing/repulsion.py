@@ -44,7 +44,9 @@ def log_share(family: Family, live: Mixture, archive: Archive, omega: float, poi
     """
     J, K, omega = len(archive), len(live.log_ratios), max(omega, TINY)
     known = _log_known(archive, omega, points, needs)
-    u = known.plus(-1.0, log_density(*_with_full_matrices(family, live, needs), points, needs).log_q)
+    u = known.plus(
+        -1.0, log_density(*_with_full_matrices(family, live, needs), points, needs, keeps_components=False).log_q
+    )
     odds = u.value + math.log(TUNING.frozen_weight * J / K)
     log_rest = np.logaddexp(0.0, odds)
     r = np.exp(odds - log_rest)[:, None]
