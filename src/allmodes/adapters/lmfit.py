@@ -1,4 +1,4 @@
-"""lmfit: every explanation of data as a `MinimizerResult`, with standard errors and correlations of its own curvature."""
+"""lmfit: every explanation of data as a `MinimizerResult`, with standard errors and correlations of its own."""
 
 from __future__ import annotations
 
@@ -189,13 +189,15 @@ def _told(result: Any, function: _Called, found: Result, mode: Mode) -> Any:
         others = [j for j in np.flatnonzero(is_known) if j != i and np.isfinite(covariance[i, j])]
         parameter.correl = {result.var_names[j]: float(covariance[i, j] / errors[i] / errors[j]) for j in others}
     if result.errorbars:
+        for parameter in result.params.values():
+            parameter.stderr = parameter.stderr or 0.0  # as lmfit has it for those that are fixed
         result.covar = covariance
         result.uvars = result.params.create_uvars(covar=covariance)
     return result
 
 
 def _twice_inverse(mode: Mode) -> Floats:
-    """The covariance at a minimum of a chi-square: 2 H^-1 along the parameters that are not at a bound, else unknown."""
+    """The covariance at a minimum of a chi-square: 2 H^-1 along parameters that are not at a bound, else unknown."""
     covariance = np.full_like(mode.hessian, np.nan)
     free = [i for i in range(len(mode.x)) if i not in mode.active]
     H = mode.hessian[np.ix_(free, free)]

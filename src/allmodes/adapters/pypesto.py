@@ -23,10 +23,10 @@ Floats = NDArray[np.float64]
 
 
 def minimize(problem: Any, *, residuals: bool | None = None, hess: bool = False, **options: Any) -> Any:
-    """Find every minimum of a pyPESTO problem: `pypesto.optimize.minimize` with all answers, verified, in place of starts.
+    """Find every minimum of a pyPESTO problem: `pypesto.optimize.minimize` with all answers in place of starts.
 
-    Bounds and guesses are those of the problem: local searches start from `x_guesses`, too, and where a bound is infinite
-    `lb_init` and `ub_init` say where to look.
+    Bounds and guesses are those of the problem: local searches start from `x_guesses`, too, and where a bound is
+    infinite `lb_init` and `ub_init` say where to look.
 
     Args:
         problem: a `pypesto.Problem`. Gradients are used if its objective has them.
@@ -141,7 +141,7 @@ def _told(problem: Any, found: Result, offset: float) -> Any:
 
 
 def _paths(found: Result) -> list[tuple[Floats, Floats]]:
-    """For each mode the places (n, d) and values (n,) that led to it, the mode last; it alone where nothing else is kept.
+    """For each mode the places (n, d) and values (n,) that led to it, the mode last; it alone if nothing else is kept.
 
     Of the local searches that are kept it is the one that came closest: one that found the mode is there, one that was
     stopped because its next steps led there stands before it.
