@@ -174,10 +174,11 @@ def test_a_model_of_the_curvature_that_reaches_where_there_are_no_values_ends_a_
     data = 2.0 * np.sin(2.5 * t + 0.4) + np.random.default_rng(0).normal(0.0, 0.2, 60)
 
     def residuals(x):
-        return x[0] * np.sin(x[1] * t + x[2]) - data if x[1] < 6.0 else np.full(60, np.nan)
+        found = x[:, :1] * np.sin(x[:, 1:2] * t + x[:, 2:]) - data
+        return np.where(x[:, 1:2] < 6.0, found, np.nan)
 
     bounds = [(0.1, 4.0), (0.2, 12.0), (-np.pi, np.pi)]
-    result = allmodes.find_fits(residuals, bounds, x0=[1.0, 1.0, 0.0], rng=0, maxfev=1500)
+    result = find_fits(residuals, bounds, x0=[1.0, 1.0, 0.0], rng=0, maxfev=1500, vectorized=True)
     assert result.nfail > 0
     assert result.modes[0].x == pytest.approx([2.0514, 2.4847, 0.4415], abs=1e-3)
 
