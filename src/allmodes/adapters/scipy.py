@@ -47,6 +47,13 @@ def multistart(
     return Multistart(method, whole_number("n", n, 1), rng, spread, bool(check))
 
 
+class Runs(list[OptimizeResult]):
+    """The results of all local searches, in the order of their starts; printed as how many they are."""
+
+    def __repr__(self) -> str:
+        return f"<the results of {len(self)} local searches>"
+
+
 @dataclass(frozen=True)
 class Multistart:
     """A way to minimise, see `multistart`."""
@@ -75,7 +82,7 @@ class Multistart:
             "args": args, "method": self.method, "jac": jac, "hess": hess, "hessp": hessp, "bounds": bounds,
             "constraints": constraints, "callback": callback, "tol": tol, "options": options,
         }  # fmt: skip
-        runs = [scipy_minimize(fun, start, **given) for start in starts]
+        runs = Runs(scipy_minimize(fun, start, **given) for start in starts)
         values = np.array([float(np.squeeze(run.fun)) for run in runs])
         if not np.isfinite(values).any():
             raise ValueError(f"fun was finite at none of the ends of {self.n} local searches; call it at one start.")
@@ -102,7 +109,7 @@ def _known(jac: Any) -> Any:
     return jac if callable(jac) or jac is True else None
 
 
-def _best(runs: list[OptimizeResult], values: Floats, starts: Floats, audited: Result) -> OptimizeResult:
+def _best(runs: Runs, values: Floats, starts: Floats, audited: Result) -> OptimizeResult:
     """The best run, with what is known of all."""
     best = runs[int(np.nanargmin(values))]
     result = OptimizeResult(best)
