@@ -207,7 +207,9 @@ def test_a_model_is_fitted_in_every_way():
 def test_values_of_parameters_may_be_given_to_a_model_by_name():
     model = lmfit.models.LinearModel()
     data = list(3.0 * PLACES - 1.0)
-    (one,) = adapter.fit(model, data, x=PLACES, weights=2.0, slope=0.0, intercept=0.0, fit_kws={"rng": 0, "maxfev": 300})
+    (one,) = adapter.fit(
+        model, data, x=PLACES, weights=2.0, slope=0.0, intercept=0.0, fit_kws={"rng": 0, "maxfev": 300}
+    )
     assert [one.params["slope"].value, one.params["intercept"].value] == pytest.approx([3.0, -1.0])
     assert one.init_params["slope"].value == 0.0
 
@@ -256,7 +258,9 @@ def test_the_interface_of_lmfit_is_the_one_that_the_adapter_was_written_for():
     minimizer = lmfit.Minimizer(wave, wave_parameters(), fcn_args=(TIMES, DATA), nan_policy="propagate")
     prepared = minimizer.prepare_fit(wave_parameters())
     for name in ("params", "var_names", "init_vals", "errorbars", "covar", "_calculate_statistics"):
-        assert hasattr(prepared, name), f"lmfit's MinimizerResult has no {name} any more: see allmodes/adapters/lmfit.py"
+        assert hasattr(prepared, name), (
+            f"lmfit's MinimizerResult has no {name} any more: see allmodes/adapters/lmfit.py"
+        )
     assert hasattr(prepared.params, "create_uvars"), "lmfit.Parameters has no create_uvars any more"
     assert lmfit.minimizer.coerce_float64([1j], nan_policy="propagate").tolist() == [0.0, 1.0]
     model = lmfit.models.LinearModel()

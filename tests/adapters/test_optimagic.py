@@ -16,7 +16,14 @@ pytestmark = [
 
 PARAMS = {"a": 0.5, "b": 0.25}
 BOUNDS = om.Bounds(lower={"a": -3.0, "b": -2.0}, upper={"a": 3.0, "b": 2.0})
-MINIMA = [[0.0898, -0.7127], [-0.0898, 0.7127], [1.7036, -0.7961], [-1.7036, 0.7961], [1.6071, 0.5687], [-1.6071, -0.5687]]
+MINIMA = [
+    [0.0898, -0.7127],
+    [-0.0898, 0.7127],
+    [1.7036, -0.7961],
+    [-1.7036, 0.7961],
+    [1.6071, 0.5687],
+    [-1.6071, -0.5687],
+]
 TIMES = np.linspace(0.0, 3.0, 30)
 DATA = np.exp(-0.5 * TIMES) + np.exp(-2.0 * TIMES)
 
@@ -174,4 +181,6 @@ def test_the_interface_of_optimagic_is_the_one_that_the_adapter_was_written_for(
     assert problem.direction.value == "minimize"
     assert problem.converter.params_from_internal(np.ones(2)).tolist() == [1.0, 1.0]
     fields = om.optimization.algorithm.InternalOptimizeResult.__dataclass_fields__
-    assert {"x", "fun", "success", "message", "status", "n_fun_evals", "n_jac_evals", "n_iterations", "info"} <= set(fields)
+    assert {"x", "fun", "success", "message", "status", "n_fun_evals", "n_jac_evals", "n_iterations", "info"} <= set(
+        fields
+    )

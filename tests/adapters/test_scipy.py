@@ -67,7 +67,9 @@ def test_starts_fill_the_bounds():
 
 def test_the_method_tolerance_options_and_arguments_reach_every_local_search():
     method = multistart("Nelder-Mead", n=3, rng=0)
-    found = minimize(camel, [0.5, 0.5], args=(2.0,), bounds=Bounds([-3, -2], [3, 2]), method=method, options={"maxiter": 5})
+    found = minimize(
+        camel, [0.5, 0.5], args=(2.0,), bounds=Bounds([-3, -2], [3, 2]), method=method, options={"maxiter": 5}
+    )
     assert {run.nit for run in found.runs} == {5}
     assert [camel(run.x, 2.0) for run in found.runs] == pytest.approx([run.fun for run in found.runs])
     assert "njev" not in found
