@@ -228,7 +228,7 @@ def test_what_cannot_be_fitted():
         adapter.minimize(wave, params, args=(TIMES, DATA))
     with pytest.raises(ValueError, match="no parameter varies"):
         adapter.minimize(wave, lmfit.Parameters())
-    with pytest.raises(TypeError, match="params is a dict; wanted lmfit.Parameters"):
+    with pytest.raises(TypeError, match=r"params is a dict; wanted lmfit\.Parameters"):
         adapter.minimize(wave, {"a": 1.0})
     with pytest.raises(ValueError, match="method is 'leastsq'"):
         adapter.minimize(wave, wave_parameters(), "leastsq", args=(TIMES, DATA))

@@ -84,7 +84,8 @@ def test_values_with_derivatives_are_used():
 
 def test_maxima_keep_their_sign_and_fixed_parameters_their_values():
     result = om.maximize(
-        lambda p: -camel(p), params=PARAMS, bounds=BOUNDS, scaling=True, constraints=om.FixedConstraint(lambda p: p["b"]),
+        lambda p: -camel(p), params=PARAMS, bounds=BOUNDS, scaling=True,
+        constraints=om.FixedConstraint(lambda p: p["b"]),
         algorithm=adapter.AllModes, algo_options={"seed": 0, "stopping_maxfun": 1500},
     )  # fmt: skip
     assert len(modes(result)) == 3
@@ -153,7 +154,7 @@ def test_algorithms_are_classes_with_a_name_that_travel():
     assert adapter.AllModes.name == "allmodes"
     assert algorithm.with_stopping(maxfun=5).stopping_maxfun == 5
     with pytest.raises(AttributeError, match="no attribute 'AllMode'"):
-        adapter.AllMode
+        _ = adapter.AllMode
 
 
 def test_functions_that_fail():

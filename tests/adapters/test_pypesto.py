@@ -6,7 +6,7 @@ import pytest
 pypesto = pytest.importorskip("pypesto")
 plt = pytest.importorskip("matplotlib.pyplot")
 
-import pypesto.optimize  # noqa: E402
+import pypesto.optimize  # noqa: E402, F811
 import pypesto.profile  # noqa: E402
 import pypesto.visualize  # noqa: E402
 

@@ -59,7 +59,7 @@ def test_its_runs_are_those_of_a_loop():
 
 def test_starts_fill_the_bounds():
     starts = multistart(n=64, rng=0)(camel, bounds=BOUNDS, maxiter=1).starts
-    boxes = np.floor((starts + [3.0, 2.0]) / [1.5, 1.0]).astype(int)
+    boxes = np.floor((starts + np.array([3.0, 2.0])) / [1.5, 1.0]).astype(int)
     counts = np.unique(boxes, axis=0, return_counts=True)[1]
     assert len(counts) == 16
     assert counts.max() <= 5  # 4 of 64 in each of 16, as of Sobol points

@@ -176,10 +176,11 @@ def _told(result: Any, function: _Called, found: Result, mode: Mode) -> Any:
     result.x, result.mode, result.method = mode.x, mode, "allmodes"
     result.nfev, result.message = found.nfev, f"{mode.kind}, weight {mode.weight:.3g}. {found.message}"
     result.success, result.status = mode.kind != "unverified", int(found.status)
-    has_residuals = found.is_fit and found.settings["loss"] == "linear" and mode.residuals.size
-    result.residual = mode.residuals if has_residuals else function(mode.x)
+    fit = mode.fit
+    is_seen = fit is not None and fit.residuals.size and found.settings["loss"] == "linear"
+    result.residual = fit.residuals if fit is not None and is_seen else function(mode.x)
     result._calculate_statistics()
-    covariance = mode.covariance if found.is_fit else _twice_inverse(mode)
+    covariance = _twice_inverse(mode) if fit is None else fit.covariance
     errors = np.sqrt(np.diagonal(covariance))
     is_known = np.isfinite(errors) & (errors > 0.0)
     result.errorbars, result.uvars = bool(is_known.all() and np.isfinite(covariance).all()), None

@@ -81,9 +81,9 @@ def _solved(problem: Any, found: Result) -> Any:
 
 def _residuals(problem: Any, found: Result) -> Floats:
     """At the best point: those of the best mode, if that is it."""
-    best = found.modes[0] if found.modes else None
-    if best is not None and best.residuals.size and found.settings["loss"] == "linear" and (best.x == found.x).all():
-        return np.asarray(best.residuals)
+    fit = found.modes[0].fit if found.modes and (found.modes[0].x == found.x).all() else None
+    if fit is not None and fit.residuals.size and found.settings["loss"] == "linear":
+        return fit.residuals
     return np.asarray(problem.fun(found.x))
 
 
@@ -99,10 +99,10 @@ def _algorithms() -> dict[str, type]:
             needs_bounds=False, supports_parallelism=False, supports_bounds=True, supports_infinite_bounds=True,
             supports_linear_constraints=False, supports_nonlinear_constraints=False, disable_history=False,
         )  # fmt: skip
-        return mark(dataclass(frozen=True)(cls))  # type: ignore[no-any-return]
+        return mark(dataclass(frozen=True)(cls))
 
     @dataclass(frozen=True)
-    class Search(algorithm):  # type: ignore[misc]
+    class Search(algorithm):  # type: ignore[misc, valid-type]
         """What both have: see `AllModes`."""
 
         seed: int | None = None

@@ -129,7 +129,7 @@ def _told(problem: Any, found: Result, offset: float) -> Any:
         told = peer("pypesto.result").OptimizerResult(
             id=f"mode{i}", x=mode.x, fval=mode.fun + offset, x0=points[0], fval0=float(values[0]) + offset,
             hess=mode.hessian if np.isfinite(mode.hessian).all() else None,
-            res=mode.residuals if found.is_fit and mode.residuals.size else None,
+            res=mode.fit.residuals if mode.fit is not None and mode.fit.residuals.size else None,
             n_fval=history.n_fval, n_grad=0, n_hess=0, n_res=history.n_res, n_sres=0, history=history,
             exitflag=int(found.status), time=found.seconds / len(found.modes), message=mode.kind, optimizer="allmodes",
         )  # fmt: skip

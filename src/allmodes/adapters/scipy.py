@@ -73,8 +73,8 @@ class Multistart:
 
         Returns:
             OptimizeResult: that of the best local search, with `modes` (distinct optima, best first), `allmodes` (the
-            `allmodes.Result` of `allmodes.audit`: how many optima are missing, which ends are none), `starts` and `runs`
-            (all results of SciPy). `nfev`, `njev` and `nhev` are those of all, the audit's included.
+            `allmodes.Result` of `allmodes.audit`: how many optima are missing, which ends are none), `starts` and
+            `runs` (all results of SciPy). `nfev`, `njev` and `nhev` are those of all, the audit's included.
         """
         args = args if isinstance(args, tuple) else (args,)
         starts = self._starts(bounds, x0)
@@ -112,7 +112,7 @@ def _known(jac: Any) -> Any:
 def _best(runs: Runs, values: Floats, starts: Floats, audited: Result) -> OptimizeResult:
     """The best run, with what is known of all."""
     best = runs[int(np.nanargmin(values))]
-    result = OptimizeResult(best)
+    result: Any = OptimizeResult(**best)
     for count in ("nfev", "njev", "nhev"):
         if count in best:
             result[count] = sum(int(run.get(count) or 0) for run in runs) + int(getattr(audited, count))
@@ -138,7 +138,7 @@ def as_optimize_result(mode: Mode, jac: Callable[[Floats], Any] | None = None) -
     (True, 'minimum, global', [[0.5]])
     """
     rank = ", global" if mode.is_global else ""
-    given = {
+    given: dict[str, Any] = {
         "x": mode.x.copy(), "fun": mode.fun, "success": mode.kind != "unverified",
         "status": int(mode.kind == "unverified"), "message": f"{mode.kind}{rank}",
     }  # fmt: skip
@@ -149,7 +149,7 @@ def as_optimize_result(mode: Mode, jac: Callable[[Floats], Any] | None = None) -
         inverse = _inverse(mode)
         if inverse is not None:
             given["hess_inv"] = inverse
-    return OptimizeResult(given)
+    return OptimizeResult(**given)
 
 
 def _inverse(mode: Mode) -> Floats | None:

@@ -103,7 +103,7 @@ def is_convincing(table: ResidualTable, rows: Rows) -> Mask:
     what makes it level. One that is not finite, as where a difference reaches into a region without values, is none.
     """
     H = table.hessian[rows]
-    H = np.where(np.isfinite(H).all(axis=(1, 2))[:, None, None], H, 0.0)
+    H = np.where(np.isfinite(H).all(axis=(1, 2), keepdims=True), H, 0.0)
     eigenvalues = np.abs(np.linalg.eigvalsh(H))
     is_round = eigenvalues.min(axis=1) > TUNING.weakest_of_fits * eigenvalues.max(axis=1)
     return np.asarray(is_round & (table.missed[rows] <= TUNING.convincing_of_fits))
