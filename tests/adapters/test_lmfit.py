@@ -9,7 +9,10 @@ lmfit = pytest.importorskip("lmfit")
 
 from allmodes.adapters import lmfit as adapter  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what lmfit is made of
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of what lmfit is made of
+    pytest.mark.filterwarnings("ignore:Using UFloat objects"),  # of lmfit 1.3.3 itself, with parameters that are fixed
+]
 
 TIMES = np.linspace(0.0, 4.0, 60)
 DATA = 2.0 * np.sin(2.5 * TIMES + 0.4) + np.random.default_rng(0).normal(0.0, 0.2, 60)

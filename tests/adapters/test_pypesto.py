@@ -106,8 +106,8 @@ def test_a_history_ends_in_its_mode_and_its_places_are_what_n_fval_counts(found)
 def test_pypesto_draws_them(found):
     _, result = found
     draw = pypesto.visualize
-    assert len(draw.waterfall(result).collections)
-    draw.parameters(result)
+    assert draw.waterfall(result).has_data()
+    assert draw.parameters(result).has_data()
     lines = draw.optimizer_history(result).lines
     assert sum(len(line.get_xdata()) > 2 for line in lines) >= 3
     with pytest.raises(ValueError, match="No gradient trace"):
