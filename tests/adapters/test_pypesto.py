@@ -200,6 +200,15 @@ def test_without_bounds_the_region_of_starts_says_where_to_look():
     assert guessed.allmodes.settings["x0"] == [[0.5, 0.5]]
 
 
+def test_a_search_without_a_mode_and_one_without_paths():
+    stopped = adapter.minimize(camel_problem(), rng=0, maxfev=3)
+    assert len(stopped.optimize_result) == len(stopped.allmodes.modes) == 0
+    assert np.isfinite(stopped.allmodes.fun)
+    rough = adapter.minimize(camel_problem(), rng=0, maxfev=3000, method="anneal", polish=False)
+    assert rough.optimize_result.fval[0] == pytest.approx(camel([0.0898, -0.7127, 1.5]), abs=1e-3)
+    assert set(rough.optimize_result.n_fval) == {1}  # the mode alone
+
+
 def test_objectives_that_fail():
     problem = pypesto.Problem(pypesto.Objective(fun=lambda x: np.nan), lb=[0], ub=[1])
     result = adapter.minimize(problem, maxfev=50)

@@ -149,7 +149,7 @@ def _paths(found: Result) -> list[tuple[Floats, Floats]]:
     paths, modes = found.paths, found.modes
     own = [(mode.x[None], np.array([mode.fun])) for mode in modes]
     ends = np.flatnonzero(np.diff(paths.numbers, append=-1))
-    if not len(ends):
+    if not len(ends) or not modes:
         return own
     widths = np.ptp(paths.points, axis=0)
     places = np.array([mode.x for mode in modes]) / np.where(widths > 0.0, widths, 1.0)
