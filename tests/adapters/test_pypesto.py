@@ -205,7 +205,7 @@ def test_a_search_without_a_mode_and_one_without_paths():
     assert len(stopped.optimize_result) == len(stopped.allmodes.modes) == 0
     assert np.isfinite(stopped.allmodes.fun)
     rough = adapter.minimize(camel_problem(), rng=0, maxfev=3000, method="anneal", polish=False)
-    assert rough.optimize_result.fval[0] == pytest.approx(camel([0.0898, -0.7127, 1.5]), abs=1e-3)
+    assert rough.optimize_result.fval[0] == pytest.approx(camel([0.0898, -0.7127, 1.5]), abs=0.05)
     assert set(rough.optimize_result.n_fval) == {1}  # the mode alone
 
 
