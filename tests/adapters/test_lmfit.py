@@ -91,6 +91,28 @@ def test_lmfit_prints_them(found):
     assert "<table" in found[0]._repr_html_()
 
 
+def test_lmfit_goes_on_from_them(found):
+    minimizer = lmfit.Minimizer(wave, wave_parameters(), fcn_args=(TIMES, DATA))
+    intervals = lmfit.conf_interval(minimizer, found[0], sigmas=[1])
+    low, best, high = (value for _, value in intervals["w"])
+    assert best == found[0].params["w"].value
+    assert 0.5 * (high - low) == pytest.approx(found[0].params["w"].stderr, rel=0.1)
+    copied = pickle.loads(pickle.dumps(found))
+    assert [one.chisqr for one in copied] == [one.chisqr for one in found]
+    assert copied.allmodes.nfev == found.allmodes.nfev
+
+
+def test_rates_are_searched_in_logarithms_by_name():
+    params = lmfit.create_params(k={"value": 1.0, "min": 1e-4, "max": 1e3})
+    params.add("half", expr="log(2) / k")
+    data = np.exp(-0.3 * TIMES)
+    given = {"args": (TIMES, data), "rng": 0, "maxfev": 400}
+    fits = adapter.minimize(lambda p, t, y: np.exp(-p["k"] * t) - y, params, **given, scale={"k": "log"})
+    assert fits.allmodes.settings["scale"] == ["log"]
+    assert fits[0].params["k"].value == pytest.approx(0.3)
+    assert fits[0].params["half"].value == pytest.approx(np.log(2.0) / 0.3)
+
+
 def test_the_parameters_given_are_left_alone(found):
     params = wave_parameters()
     adapter.minimize(wave, params, args=(TIMES, DATA), rng=0, maxfev=100)
