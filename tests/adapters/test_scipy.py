@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -55,6 +56,16 @@ def test_its_runs_are_those_of_a_loop():
     assert again.starts.tolist() == found.starts.tolist()
     other = multistart(n=6, rng=4)(camel, bounds=BOUNDS)
     assert other.starts[1:].tolist() != found.starts[1:].tolist()
+
+
+def test_local_searches_run_where_they_are_sent():
+    with ProcessPoolExecutor(2) as executor:
+        apart = multistart(n=6, rng=3, workers=executor.map)(camel, [0.5, 0.5], jac=slope, bounds=BOUNDS)
+    here = multistart(n=6, rng=3)(camel, [0.5, 0.5], jac=slope, bounds=BOUNDS)
+    assert [run.x.tolist() for run in apart.runs] == [run.x.tolist() for run in here.runs]
+    assert apart.nfev == here.nfev
+    with pytest.raises(TypeError, match="workers is 2; wanted a function like map"):
+        multistart(workers=2)
 
 
 def test_starts_fill_the_bounds():

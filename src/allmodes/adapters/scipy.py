@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ Floats = NDArray[np.float64]
 
 
 def multistart(
-    method: Any = None, *, n: int = 100, rng: Any = None, spread: Any = None, check: bool = True
-) -> Multistart:
+    method: Any = None, *, n: int = 100, rng: Any = None, spread: Any = None, check: bool = True,
+    workers: Callable[..., Any] = map,
+) -> Multistart:  # fmt: skip
     """Local searches of `scipy.optimize.minimize` from space-filling starts, and an audit of where they end.
 
     It replaces a loop over `minimize`, and is a method of it: `minimize(fun, x0, bounds=bounds, method=multistart())`.
@@ -37,6 +39,7 @@ def multistart(
         spread: how far around x0 to start where there are no bounds, as in `allmodes.find_minima`.
         check: whether ends are followed to see what they are (some 5 to 50 evaluations for each place, counted). With
             constraints, or False, they are only grouped, and all modes are "unverified".
+        workers: a function like map that runs the local searches, such as the `map` of an executor or a pool.
 
     >>> found = scipy_minimize(lambda x: (x[0] ** 2 - 1) ** 2, [0.3], bounds=[(-2, 2)], method=multistart(n=8, rng=0))
     >>> sorted((round(float(mode.x[0]), 3), mode.kind) for mode in found.modes)
@@ -44,7 +47,9 @@ def multistart(
     >>> found.nfev == sum(run.nfev for run in found.runs) + found.allmodes.nfev
     True
     """
-    return Multistart(method, whole_number("n", n, 1), rng, spread, bool(check))
+    if not callable(workers):
+        raise TypeError(f"workers is {workers!r}; wanted a function like map, such as the map of an executor.")
+    return Multistart(method, whole_number("n", n, 1), rng, spread, bool(check), workers)
 
 
 class Runs(list[OptimizeResult]):
@@ -63,6 +68,7 @@ class Multistart:
     rng: Any = None
     spread: Any = None
     check: bool = True
+    workers: Callable[..., Any] = map
 
     def __call__(
         self, fun: Callable[..., Any], x0: Any = None, args: Any = (), *, jac: Any = None, hess: Any = None,
@@ -82,7 +88,7 @@ class Multistart:
             "args": args, "method": self.method, "jac": jac, "hess": hess, "hessp": hessp, "bounds": bounds,
             "constraints": constraints, "callback": callback, "tol": tol, "options": options,
         }  # fmt: skip
-        runs = Runs(scipy_minimize(fun, start, **given) for start in starts)
+        runs = Runs(self.workers(partial(_run, fun, given), starts))
         values = np.array([float(np.squeeze(run.fun)) for run in runs])
         if not np.isfinite(values).any():
             raise ValueError(f"fun was finite at none of the ends of {self.n} local searches; call it at one start.")
@@ -102,6 +108,11 @@ class Multistart:
         if x0 is not None:
             points[0] = np.asarray(x0, dtype=np.float64)
         return np.asarray(points)
+
+
+def _run(fun: Callable[..., Any], given: dict[str, Any], start: Floats) -> OptimizeResult:
+    """One local search."""
+    return scipy_minimize(fun, start, **given)
 
 
 def _known(jac: Any) -> Any:
