@@ -18,6 +18,7 @@ _WITHOUT = (
     "Without fun it is not known whether any of them is an optimum, whether two that are apart lie in one flat valley, "
     "and whether an end that stands alone had converged."
 )
+_ALL_COUNT = " What is said of missing ones takes each for an optimum."
 
 
 @stored
@@ -130,7 +131,7 @@ class Audit:
             return said
         if self.valleys:
             said.append(f"{counted(len(self.valleys), 'mode')}: a chain of ends of equal value, taken for one valley.")
-        return [*said, _WITHOUT]
+        return [*said, _WITHOUT + (_ALL_COUNT if self.count("alone") else "")]
 
     def _arrivals(self, counts: list[int]) -> str:
         n, arrived = len(self), counts[ARRIVED] + counts[ALONE]

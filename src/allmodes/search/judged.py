@@ -16,6 +16,7 @@ from allmodes.search.events import Arrived, Continue, Event, Failed, KnownMode, 
 from allmodes.search.mending import Mending
 from allmodes.search.searcher import Block, Request, Strategy
 from allmodes.search.searchers.local.local_search import LocalSearch
+from allmodes.search.searchers.local.table import Phase
 from allmodes.search.starts.space_filling import SpaceFilling
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.verify.verifier import MACHINE as VERIFIER
@@ -50,6 +51,7 @@ class Judged(Strategy):
         begun: how many have begun.
         verdicts: of those that have ended, by their places in `starts`.
         arrived: where those arrived that are being judged.
+        values: of the starts of searches that are running, to be maximised.
         blocks: what is in flight.
         is_scaled: whether the scale of the function was looked at.
     """
@@ -62,6 +64,7 @@ class Judged(Strategy):
     begun: int = 0
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     arrived: dict[str, Array] = field(default_factory=dict)
+    values: dict[str, float] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
     is_scaled: bool = False
 
@@ -103,9 +106,12 @@ class Judged(Strategy):
             for block, values in self.mending.told(asked, Evaluation(*known)):
                 if block.machine == VERIFIER:
                     events += self.verifier.tell(block, values.value)
-                else:
-                    blocks.append(block)
-                    told.append(values)
+                    continue
+                if block.kind == Phase.START.name:
+                    numbers = self.local.trust_region.table.path[block.rows].tolist()
+                    self.values = dict(zip(map(str, numbers), values.value[:, 0].tolist(), strict=True)) | self.values
+                blocks.append(block)
+                told.append(values)
         self._pass_on((self.local.tell(blocks, told) if blocks else []) + events)
 
     def _pass_on(self, events: list[Event]) -> None:
@@ -128,10 +134,17 @@ class Judged(Strategy):
         mode = event.mode if isinstance(event, NewMode | KnownMode | Recognised) else -1
         if event.origin.recognised >= 0:
             self.context.observe_check(mode == event.origin.recognised)
-        point = self.arrived.pop(str(number), None)
+        point, value = self.arrived.pop(str(number), None), self.values.pop(str(number), -np.inf)
         if isinstance(event, Recognised) or point is None:
-            point = self.context.archive.means[mode].copy() if is_in_mode else self.starts[number]
+            is_far = is_in_mode and not self._is_level(mode, value)
+            point = self.context.archive.means[mode].copy() if is_far else self.starts[number]
         self.verdicts[str(number)] = Verdict(mode, point, "" if is_in_mode else _reason(event))
+
+    def _is_level(self, mode: int, value: float) -> bool:
+        """Whether a start with this value that leads to a flat mode is on it already."""
+        archive = self.context.archive
+        is_tie = abs(float(archive.values[mode]) - value) <= self.context.tolerances.tie
+        return archive.records[mode].kind == "flat" and is_tie
 
     # ---- the rest of the protocol
 
