@@ -1,6 +1,6 @@
 """How right an audit is: multistarts of SciPy's optimisers on functions whose minima are known, with and without fun.
 
-    python benchmarks/audit.py --json benchmarks/results/audit.json
+python benchmarks/audit.py --json benchmarks/results/audit.json
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ def case(problem: Problem, minima: Floats, ends: list[Any], method: str, with_fu
     low, high = result.coverage.missing_range
     is_judged = result.coverage.is_judged
     states = result.audit.codes if result.audit is not None else np.zeros(0)
+    said = "yes" if with_fun else "no"
     return [
-        problem.name, method, len(ends), "yes" if with_fun else "no", len(minima), len(reached), len(result.modes), *seen,
+        problem.name, method, len(ends), said, len(minima), len(reached), len(result.modes), *seen,
         int((states >= 2).sum()), missing, f"{low} to {high}" if is_judged else None,
         ("yes" if low <= missing <= high else "no") if is_judged else None, result.nfev, digits(seconds, 2),
     ]  # fmt: skip

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares, minimize
+from scipy import optimize
 
 Floats = NDArray[np.float64]
+_minimised: Any = optimize.minimize
+_fitted: Any = optimize.least_squares
 
 METHODS = ("L-BFGS-B", "Nelder-Mead", "least_squares, loose")
 _LOOSE = 1e-4  # tolerances of least_squares: ends scatter by 0.1 to 1 % of the box
@@ -63,7 +65,7 @@ class Problem(NamedTuple):
         cell = (upper - lower) / (self.grid - 1)
         for start in points[is_low]:
             near = np.stack([np.maximum(start - cell, lower), np.minimum(start + cell, upper)], axis=1)
-            x = minimize(self.one, start, method="L-BFGS-B", bounds=near, options={"ftol": 1e-15}).x
+            x = _minimised(self.one, start, method="L-BFGS-B", bounds=near, options={"ftol": 1e-15}).x
             if not any(np.abs((x - other) / (upper - lower)).max() < 1e-3 for other in found):
                 found.append(x)
         return np.array(found)
@@ -114,7 +116,9 @@ def problems() -> tuple[Problem, ...]:
     """Eight of them."""
     square = np.array([[-1.0, 1.0], [-1.0, 1.0]])
     decays = np.array([[0.0, 4.0], [0.1, 6.0], [0.0, 4.0], [0.1, 6.0]])
-    best = minimize(_decays, [2.0, 0.8, 1.0, 3.0], method="L-BFGS-B", bounds=decays, options={"ftol": 1e-16, "gtol": 1e-10}).x
+    best = _minimised(
+        _decays, [2.0, 0.8, 1.0, 3.0], method="L-BFGS-B", bounds=decays, options={"ftol": 1e-16, "gtol": 1e-10}
+    ).x
     return (
         Problem("Himmelblau", _himmelblau, 6.0 * square,
                 lambda x: np.sqrt(2.0) * np.array([x[0] ** 2 + x[1] - 11, x[0] + x[1] ** 2 - 7]), grid=101),
@@ -142,8 +146,8 @@ def multistart(problem: Problem, method: str, runs: int, rng: np.random.Generato
             if method.startswith("least_squares"):
                 assert problem.residuals is not None
                 loose = {"ftol": _LOOSE, "xtol": _LOOSE, "gtol": _LOOSE}
-                results.append(least_squares(problem.residuals, start, bounds=(lower, upper), **loose))
+                results.append(_fitted(problem.residuals, start, bounds=(lower, upper), **loose))
             else:
                 options = {"maxiter": _SHORT} if method == "Nelder-Mead" and i % _CUT == 0 else {}
-                results.append(minimize(problem.one, start, method=method, bounds=problem.bounds, options=options))
+                results.append(_minimised(problem.one, start, method=method, bounds=problem.bounds, options=options))
     return results

@@ -102,7 +102,6 @@ def audit(
         raise TypeError(f"fun is {fun!r} ({type(fun).__name__}); wanted the function, or None.")
     found, nfev = read(ends, values, starts, names), 0
     region = region_of(found, bounds, periodic)
-    box = region.box
     function = None if fun is None else Function(fun, args, jac, hess, vectorized)
     execution = Execution(workers, None, 1, on_error, None, False, None)
     odd: tuple[int, ...] = ()
@@ -110,7 +109,7 @@ def audit(
         if function is None:
             raise ValueError("values are not given; wanted the value of each end, (n,), or fun to compute them.")
         found = replace(found, values=_values(function, region, found.points, region.is_usable, on_error))
-        nfev, usable = int(region.is_usable.sum()), region.is_usable & np.isfinite(found.values)
+        nfev, usable = int(region.is_usable.sum()), region.is_usable & np.isfinite(_told(found))
         if not usable.any():
             raise ValueError(f"fun gave no finite value at any of the {nfev} ends.")
     else:
@@ -122,16 +121,23 @@ def audit(
         return unchecked(places)
     if not nfev:
         odd, nfev = _compared(function, region, places, on_error)
-    return _checked(places, replace(task, xtol=min(_USUAL, _FINEST * places.xtol)), function, execution, polish, odd, nfev)
+    return _checked(
+        places, replace(task, xtol=min(_USUAL, _FINEST * places.xtol)), function, execution, polish, odd, nfev
+    )
+
+
+def _told(found: Ends) -> Array:
+    """The values, which are there by now."""
+    assert found.values is not None
+    return found.values
 
 
 def _places(found: Ends, region: Region, usable: NDArray[np.bool_], maximise: bool, xtol: float | None) -> Places:
     """The ends, grouped."""
-    assert found.values is not None
     box, rows = region.box, np.flatnonzero(usable)
     units = box.to_unit(np.clip(found.points[rows], box.lower, box.upper))
     radius = scatter(units, box.periodic_unit) if xtol is None else number("xtol", xtol, above=0.0)
-    losses = -found.values[rows] if maximise else found.values[rows]
+    losses = (-1.0 if maximise else 1.0) * _told(found)[rows]
     groups = group(units, losses, radius, box.periodic_unit)
     return Places(found, box, maximise, rows, units, groups, region.is_outside, radius)
 
@@ -194,7 +200,9 @@ def _checked(
         )
     is_over = len(judged.verdicts) == len(leaders)
     spent = "" if is_over else f"{result.status.message} {len(leaders) - len(judged.verdicts)} places were not checked."
-    result = replace(result, status=Status.STEPS_DONE if is_over else result.status, message=spent, nfev=result.nfev + nfev)
+    result = replace(
+        result, status=Status.STEPS_DONE if is_over else result.status, message=spent, nfev=result.nfev + nfev
+    )
     result, said = checked(places, result, judged, leaders, polish)
     return finished(result, replace(said, odd=odd, nfev=result.nfev), places)
 

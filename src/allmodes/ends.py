@@ -130,7 +130,9 @@ def _of_results(results: list[Any]) -> Ends:
         says.append(bool(getattr(result, "success", True)))
     if len({len(row) for row in rows}) > 1:
         other = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
-        raise ValueError(f"end {other} has {len(rows[other])} coordinates and end 0 has {len(rows[0])}; wanted as many.")
+        raise ValueError(
+            f"end {other} has {len(rows[other])} coordinates and end 0 has {len(rows[0])}; wanted as many."
+        )
     return Ends(np.array(rows), np.array(values), converged=np.array(says, dtype=bool))
 
 
@@ -139,7 +141,7 @@ def _of_results(results: list[Any]) -> Ends:
 
 def _of_table(table: Any, names: Any) -> Ends:
     """A DataFrame, or a dict of columns."""
-    columns = [str(column) for column in table.keys()]
+    columns = [str(column) for column in table]
     plain = {column.lower(): column for column in columns}
     column = next((plain[name] for name in VALUES if name in plain), None)
     if column is None or column in (names or ()):
@@ -185,7 +187,9 @@ def _of_pypesto(result: Any) -> Ends:
     free = np.asarray(problem.x_free_indices, dtype=np.intp)
     D = int(problem.dim_full)
     scales = list(getattr(problem, "x_scales", None) or ["lin"] * D)
-    names = [name if scale == "lin" else f"{scale}({name})" for name, scale in zip(problem.x_names, scales, strict=True)]
+    names = [
+        name if scale == "lin" else f"{scale}({name})" for name, scale in zip(problem.x_names, scales, strict=True)
+    ]
 
     def reduced(x: Any) -> Array:
         """The estimated ones of a vector that may have the fixed ones, too; NaN without a vector."""

@@ -39,7 +39,9 @@ class Region(NamedTuple):
 def region_of(ends: Ends, bounds: Any, periodic: Any) -> Region:
     """The box of the bounds; where they are open, of the ends and their starts."""
     points = ends.points
-    finite = np.isfinite(points).all(axis=1) & (True if ends.values is None else np.isfinite(ends.values))
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(points).all(axis=1))
+    if ends.values is not None:
+        finite &= np.isfinite(ends.values)
     if not finite.any():
         raise ValueError(
             f"none of the {len(points)} ends has finite coordinates and a finite value; there is nothing to audit."

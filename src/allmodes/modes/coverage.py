@@ -23,8 +23,8 @@ _ASSUMES = (
     "end in are invisible, most of all where all that were found are hit about equally often."
 )
 _ASSUMES_OF_RUNS = (
-    "Runs are independent, begin where further ones would, and how often they end in a mode is spread log-normally over "
-    "the modes. Modes that runs from there hardly ever end in are invisible."
+    "Runs are independent, begin where further ones would, and how often they end in a mode is spread log-normally "
+    "over the modes. Modes that runs from there hardly ever end in are invisible."
 )
 
 
@@ -180,7 +180,8 @@ class Coverage:
             return ""
         new, (low, high) = self.expected(further), self.expected_range(further)
         about = f"{new:.0f}" if new >= 1.0 else f"{new:.1g}"
-        return f"; a further {further:,} {'runs' if self.of_runs else 'evaluations'} would find about {about} ({low:,} to {high:,})"
+        what = "runs" if self.of_runs else "evaluations"
+        return f"; a further {further:,} {what} would find about {about} ({low:,} to {high:,})"
 
     # ---- old names
 

@@ -15,10 +15,11 @@ Floats = NDArray[np.float64]
 ARRIVED, ALONE, UNCONVERGED, NO_OPTIMUM, UNCHECKED, OUTSIDE, FAILED = range(7)
 STATES = ("arrived", "alone", "unconverged", "no optimum", "unchecked", "outside", "failed")
 _WITHOUT = (
-    "Without fun it is not known whether any of them is an optimum, whether two that are apart lie in one flat valley, "
-    "and whether an end that stands alone had converged."
+    "Without fun it is not known whether any of them is an optimum, and whether two that are apart are in one flat "
+    "valley"
 )
-_ALL_COUNT = " What is said of missing ones takes each for an optimum."
+_ALONE = ", nor whether an end that stands alone had converged"
+_ALL_COUNT = "What is said of missing ones takes each for an optimum."
 
 
 @stored
@@ -114,14 +115,15 @@ class Audit:
         """What is known of all of them."""
         counts = np.bincount(self.codes, minlength=len(STATES)).tolist()
         said = [self._arrivals(counts)]
-        lost = counts[UNCONVERGED], counts[NO_OPTIMUM], counts[UNCHECKED], counts[OUTSIDE], counts[FAILED]
-        words = "had not converged", "no optimum", "not checked, allow more (maxfev)", "outside the bounds", "not numbers"
-        parts = [f"{n} {word}" for n, word in zip(lost, words, strict=True) if n]
+        far = self._farthest
+        one = f" (end {far} the farthest, {self.distances[far]:.2g} of the box from mode {self.labels[far] + 1})"
+        words = {
+            UNCONVERGED: f"had not converged{one if far >= 0 else ''}", NO_OPTIMUM: "led to no optimum",
+            UNCHECKED: "were not checked", OUTSIDE: "are outside the bounds", FAILED: "are not numbers",
+        }  # fmt: skip
+        parts = [f"{counts[code]:,} {word}" for code, word in words.items() if counts[code]]
         if parts:
             said.append(f"Of the others {', '.join(parts)}.")
-        if (far := self._farthest) >= 0:
-            sentence = self.why(far)
-            said.append(f"{sentence[0].upper()}{sentence[1:]}.")
         if self.is_checked:
             beside = int((self.reached == 0).sum())
             if beside:
@@ -131,7 +133,7 @@ class Audit:
             return said
         if self.valleys:
             said.append(f"{counted(len(self.valleys), 'mode')}: a chain of ends of equal value, taken for one valley.")
-        return [*said, _WITHOUT + (_ALL_COUNT if self.count("alone") else "")]
+        return [*said, f"{_WITHOUT}{_ALONE if counts[ALONE] else ''}."] + ([_ALL_COUNT] if counts[ALONE] else [])
 
     def _arrivals(self, counts: list[int]) -> str:
         n, arrived = len(self), counts[ARRIVED] + counts[ALONE]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,18 @@ from allmodes.modes.coverage import counted
 from allmodes.objective import VALUE, Evaluation
 from allmodes.search.candidate import GIVEN, LOCAL, Start
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, Event, Failed, KnownMode, NewMode, RanAway, Recognised, Stuck
+from allmodes.search.events import (
+    Arrived,
+    Continue,
+    Event,
+    Failed,
+    KnownMode,
+    NewMode,
+    RanAway,
+    Recognised,
+    Rejected,
+    Stuck,
+)
 from allmodes.search.mending import Mending
 from allmodes.search.searcher import Block, Request, Strategy
 from allmodes.search.searchers.local.local_search import LocalSearch
@@ -25,6 +36,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_Ended: TypeAlias = Recognised | Stuck | RanAway | Failed | NewMode | KnownMode | Rejected
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 _SCALE = "scale"
 _SAMPLED = 32  # space-filling points whose values tell the scale of the function
@@ -89,8 +101,8 @@ class Judged(Strategy):
         self.local.open([Start(point, GIVEN, radius) for point in self.starts[self.begun : self.begun + n]])
         self.begun = min(self.begun + n, len(self.starts))
         self.blocks = self.local.ask() + self.verifier.ask() + self.mending.ask()
-        points = [block.points.reshape(-1, d) for block in self.blocks]
-        return Request(np.concatenate([np.zeros((0, d)), *points]), self.context.needs)
+        asked = [block.points.reshape(-1, d) for block in self.blocks]
+        return Request(np.concatenate([np.zeros((0, d)), *asked]), self.context.needs)
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         first, blocks, told = 0, [], []
@@ -127,7 +139,7 @@ class Judged(Strategy):
             elif not isinstance(event, Arrived) and event.origin.member == LOCAL:
                 self._close(event)
 
-    def _close(self, event: Event) -> None:
+    def _close(self, event: _Ended) -> None:
         """A search is over."""
         number = event.origin.number
         is_in_mode = isinstance(event, NewMode | KnownMode | Recognised)

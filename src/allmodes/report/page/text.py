@@ -153,7 +153,9 @@ def _after_audit(result: Result, audit: Audit) -> list[str]:
     """What to do about somebody's runs."""
     said = [] if audit.is_checked else ["Pass fun: a few evaluations for each place tell which of them are optima."]
     if result.coverage.share_upper > _LEAVES_OPEN or result.coverage.expected(len(audit)) > _LIKELY:
-        said.append("To find more, make more runs, or search with find_minima, which stops those that find nothing new.")
+        said.append(
+            "To find more, make more runs, or search with find_minima, which stops those that find nothing new."
+        )
     if audit.count("unconverged") > _MANY_FAR * len(audit):
         said.append("Many runs had not converged: give them smaller tolerances or more iterations.")
     return said
