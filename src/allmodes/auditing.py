@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _COMPARED = 8  # ends whose values are compared with those of fun
+_FOR_THAT = 10  # at least so many evaluations for each of them
 _ALIKE = 1e-3  # of max(|value|, 1): values in a table are rounded, and so are the coordinates beside them
 _FINEST = 1e-3  # xtol of the searches that check, as a share of that of places; at most that of find_minima
 _USUAL = 1e-6
@@ -71,7 +72,8 @@ def audit(
         ends: where n runs ended, (n, d); or a list of scipy.optimize.OptimizeResult (of least_squares by their cost);
             or a pandas.DataFrame with a column for each coordinate and "fun" for the value; or a pypesto.Result, of
             which the estimated parameters are looked at, on their scales.
-        values: what the function was there, (n,), where ends are an array; with `fun` they may be left out.
+        values: what the function was there, (n,), where ends are an array. With `fun` they may be left out: it is then evaluated
+            at each end, beside `maxfev`.
         starts: where the runs began, (n, d): runs from one start count once for what is missing.
         fun: the function, as in `find_minima`, and likewise args, jac, hess and vectorized.
         bounds: as in `find_minima`: the unit of distances. Without them that is the spread of ends and starts.
@@ -105,7 +107,8 @@ def audit(
     function = None if fun is None else Function(fun, args, jac, hess, vectorized)
     execution = Execution(workers, None, 1, on_error, None, False, None)
     odd: tuple[int, ...] = ()
-    if found.values is None:
+    values_given = found.values is not None
+    if not values_given:
         if function is None:
             raise ValueError("values are not given; wanted the value of each end, (n,), or fun to compute them.")
         found = replace(found, values=_values(function, region, found.points, region.is_usable, on_error))
@@ -114,16 +117,17 @@ def audit(
             raise ValueError(f"fun gave no finite value at any of the {nfev} ends.")
     else:
         usable = region.is_usable
+    found = found if names is None else replace(found, names=tuple(names))
     task = _task(region, maximise, maxfev, periodic, names or found.names, temperature, rng)
     places = _places(found, region, usable, maximise, xtol)
+    task.begin(0)  # refuses arguments that are wrong before fun is called
     if function is None:
-        task.begin(0)  # refuses arguments that are wrong
         return unchecked(places)
     if not nfev:
-        odd, nfev = _compared(function, region, places, on_error)
-    return _checked(
-        places, replace(task, xtol=min(_USUAL, _FINEST * places.xtol)), function, execution, polish, odd, nfev
-    )
+        odd, nfev = _compared(function, region, places, on_error, maxfev)
+    left = None if maxfev is None else max(1, maxfev - (nfev if values_given else 0))
+    task = replace(task, maxfev=left, xtol=min(_USUAL, _FINEST * places.xtol))
+    return _checked(places, task, function, execution, polish, odd, nfev)
 
 
 def _told(found: Ends) -> Array:
@@ -162,11 +166,14 @@ def _values(function: Function, region: Region, points: Array, rows: Any, on_err
     return values
 
 
-def _compared(function: Function, region: Region, places: Places, on_error: str) -> tuple[tuple[int, ...], int]:
+def _compared(
+    function: Function, region: Region, places: Places, on_error: str, maxfev: int | None
+) -> tuple[tuple[int, ...], int]:  # fmt: skip
     """Ends whose value is not that of the function, of a few, and how many were looked at; refused if that is usual."""
     leaders = np.unique(places.groups.leaders)
     leaders = leaders[np.argsort(places.losses[leaders], kind="stable")]
-    some = places.rows[leaders[np.linspace(0, len(leaders) - 1, min(len(leaders), _COMPARED)).astype(np.intp)]]
+    n = min(len(leaders), _COMPARED if maxfev is None else min(_COMPARED, maxfev // _FOR_THAT))
+    some = places.rows[leaders[np.linspace(0, len(leaders) - 1, n).astype(np.intp)]]
     is_some = np.zeros(len(places.values), bool)
     is_some[some] = True
     told, given = _values(function, region, places.ends.points, is_some, on_error)[some], places.values[some]
@@ -174,10 +181,8 @@ def _compared(function: Function, region: Region, places: Places, on_error: str)
     if 2 * is_odd.sum() > len(some):
         i = int(np.argmax(is_odd))
         is_turned = bool((np.abs(told + given) <= _ALIKE * np.maximum(np.abs(given), 1.0)).all())
-        said = "The sign is the other one" if is_turned else "Is it the same function, are the columns in order"
-        raise ValueError(
-            f"the value of end {some[i]} is {given[i]:.6g}, and fun gives {told[i]:.6g}. {said}: is it maximised?"
-        )
+        said = "is it maximised?" if is_turned else "is it the same function, are its coordinates in this order?"
+        raise ValueError(f"the value of end {some[i]} is {given[i]:.6g}, and fun gives {told[i]:.6g}: {said}")
     return tuple(some[is_odd].tolist()), len(some)
 
 

@@ -118,12 +118,12 @@ class Audit:
         far = self._farthest
         one = f" (end {far} the farthest, {self.distances[far]:.2g} of the box from mode {self.labels[far] + 1})"
         words = {
-            UNCONVERGED: f"had not converged{one if far >= 0 else ''}", NO_OPTIMUM: "led to no optimum",
-            UNCHECKED: "were not checked", OUTSIDE: "are outside the bounds", FAILED: "are not numbers",
+            UNCONVERGED: f"not converged{one if far >= 0 else ''}", NO_OPTIMUM: "at no optimum",
+            UNCHECKED: "not checked", OUTSIDE: "outside the bounds", FAILED: "failed",
         }  # fmt: skip
         parts = [f"{counts[code]:,} {word}" for code, word in words.items() if counts[code]]
         if parts:
-            said.append(f"Of the others {', '.join(parts)}.")
+            said.append(f"The others: {', '.join(parts)}.")
         if self.is_checked:
             beside = int((self.reached == 0).sum())
             if beside:

@@ -39,7 +39,8 @@ Array = NDArray[np.float64]
 _Ended: TypeAlias = Recognised | Stuck | RanAway | Failed | NewMode | KnownMode | Rejected
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 _SCALE = "scale"
-_SAMPLED = 32  # space-filling points whose values tell the scale of the function
+_SAMPLED = 32  # space-filling points whose values tell the scale of the function, and at most
+_FOR_SCALE = 10  # one for each so many of the evaluations allowed
 
 
 @stored
@@ -93,7 +94,9 @@ class Judged(Strategy):
         d = self.context.box.d
         if not self.is_scaled:
             self.is_scaled = True
-            points = SpaceFilling(d, int(self.context.rng.integers(2**31))).draw(_SAMPLED)
+            points = SpaceFilling(d, int(self.context.rng.integers(2**31))).draw(
+                min(_SAMPLED, 1 + self.context.maxfev // _FOR_SCALE)
+            )
             self.blocks = [Block(_SCALE, "", np.zeros(1, np.intp), points[None])]
             return Request(points, VALUE)
         n = max(0, self._wanted - len(self.local) - self.verifier.asking)
