@@ -72,8 +72,8 @@ def audit(
         ends: where n runs ended, (n, d); or a list of scipy.optimize.OptimizeResult (of least_squares by their cost);
             or a pandas.DataFrame with a column for each coordinate and "fun" for the value; or a pypesto.Result, of
             which the estimated parameters are looked at, on their scales.
-        values: what the function was there, (n,), where ends are an array. With `fun` they may be left out: it is then evaluated
-            at each end, beside `maxfev`.
+        values: what the function was there, (n,), where ends are an array. With `fun` they may be left out: it is then
+            evaluated at each end, beside `maxfev`.
         starts: where the runs began, (n, d): runs from one start count once for what is missing.
         fun: the function, as in `find_minima`, and likewise args, jac, hess and vectorized.
         bounds: as in `find_minima`: the unit of distances. Without them that is the spread of ends and starts.

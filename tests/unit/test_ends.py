@@ -55,7 +55,8 @@ def of_pypesto(runs):
 
 def test_a_result_of_pypesto_without_its_fixed_parameters():
     runs = [{"x": np.array([0.5, 1.0, 2.0]), "fval": 3.0, "x0": np.array([0.1, 1.0, 0.0])},
-            {"x": np.array([0.6, -1.0]), "fval": None, "x0": np.array([0.2, 0.0])}, {"x": None, "fval": np.inf}]  # fmt: skip
+            {"x": np.array([0.6, -1.0]), "fval": None, "x0": np.array([0.2, 0.0])},
+            {"x": None, "fval": np.inf}]  # fmt: skip
     found = read(of_pypesto(runs))
     np.testing.assert_array_equal(found.points, [[0.5, 2.0], [0.6, -1.0], [np.nan, np.nan]])
     assert found.names == ("a", "log10(k)")

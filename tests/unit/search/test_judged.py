@@ -42,7 +42,7 @@ def test_each_start_leads_where_its_basin_is_and_knows_how_far_that_was():
 
 
 def test_no_other_place_is_looked_at():
-    judged, result = followed(two, [[1, 0]], [(-2, 2)] * 2)
+    _, result = followed(two, [[1, 0]], [(-2, 2)] * 2)
     assert len(result.modes) == 1
     assert result.nfev < 100
 
