@@ -133,6 +133,20 @@ class TestWithTheFunction:
         assert [mode.kind for mode in result.modes] == ["flat"]
         assert result.audit.count("arrived") == 12
 
+    def test_ends_at_the_tip_of_a_cone_and_at_rounding_of_a_valley_are_optima(self):
+        cone = audit([[2e-9, -1e-9], [0.0, 0.0]], fun=lambda x: 1.0 - np.exp(-0.2 * np.hypot(*x)), bounds=[(-3, 4)] * 2,
+                     rng=0)  # fmt: skip
+        assert [mode.hits for mode in cone.modes] == [2]
+        angle = np.linspace(0.1, 1.5, 20)
+        ends = np.stack([np.cos(angle), np.sin(angle)], axis=1) * (1.0 + 1e-9)
+        ring = audit(ends, fun=lambda x: (x[0] ** 2 + x[1] ** 2 - 1.0) ** 2, bounds=[(-2, 2)] * 2, rng=0)
+        assert [mode.hits for mode in ring.modes] == [20]
+
+    def test_wrong_gradients_are_refused_with_what_can_be_done_here(self, runs):
+        with pytest.raises(ValueError, match="jac disagrees with fun") as caught:
+            audit(runs, fun=himmelblau, jac=lambda x: 2.0 * gradient(x), bounds=BOUNDS, rng=0)
+        assert "options" not in str(caught.value)
+
     def test_a_minimum_at_a_bound_and_coordinates_that_wrap_around(self):
         corner = audit([[0.0, 0.0], [1e-5, 0.0]], fun=lambda x: x[0] + 2.0 * x[1], bounds=[(0, 1)] * 2, rng=0)
         assert [(mode.kind, mode.hits) for mode in corner.modes] == [("boundary", 2)]

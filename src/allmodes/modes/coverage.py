@@ -89,7 +89,10 @@ class Coverage:
         return self._missing.range(self.level) if self._missing is not None and self.is_judged else (0, math.inf)
 
     def expected(self, nfev: float) -> float:
-        """The number of new modes that so many evaluations more would find; NaN when too few were found to judge by."""
+        """The number of new modes that so many evaluations (of an audit, runs) more would find.
+
+        NaN when too few were found to judge by.
+        """
         times = self._times(nfev)
         if self.whole:
             return 0.0

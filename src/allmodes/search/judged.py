@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -24,12 +25,14 @@ from allmodes.search.events import (
     Rejected,
     Stuck,
 )
+from allmodes.search.geometry import clip
 from allmodes.search.mending import Mending
 from allmodes.search.searcher import Block, Request, Strategy
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.local.table import Phase
 from allmodes.search.starts.space_filling import SpaceFilling
 from allmodes.search.starts.tuning import TUNING
+from allmodes.search.tolerances import TINY
 from allmodes.search.verify.verifier import MACHINE as VERIFIER
 from allmodes.search.verify.verifier import Verifier
 from allmodes.storage import stored
@@ -39,6 +42,7 @@ Array = NDArray[np.float64]
 _Ended: TypeAlias = Recognised | Stuck | RanAway | Failed | NewMode | KnownMode | Rejected
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 _SCALE = "scale"
+_BESIDE = (0.3, 3.0)  # sqrt(xtol): how far beside a place another search begins where one got stuck
 _SAMPLED = 32  # space-filling points whose values tell the scale of the function, and at most
 _FOR_SCALE = 10  # one for each so many of the evaluations allowed
 
@@ -62,9 +66,10 @@ class Judged(Strategy):
         starts: (n, d), in the order in which they are judged.
         local: runs the searches; `verifier` judges, and `mending` asks again for points that failed.
         begun: how many have begun.
+        places: of each local search its place in `starts`, by its number; `tries`, how often each place was tried.
         verdicts: of those that have ended, by their places in `starts`.
         arrived: where those arrived that are being judged.
-        values: of the starts of searches that are running, to be maximised.
+        values: at the places that are being judged, to be maximised.
         blocks: what is in flight.
         is_scaled: whether the scale of the function was looked at.
     """
@@ -75,6 +80,8 @@ class Judged(Strategy):
     verifier: Verifier = field(init=False)
     mending: Mending = field(init=False)
     begun: int = 0
+    places: dict[str, int] = field(default_factory=dict)
+    tries: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     arrived: dict[str, Array] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
@@ -100,12 +107,18 @@ class Judged(Strategy):
             self.blocks = [Block(_SCALE, "", np.zeros(1, np.intp), points[None])]
             return Request(points, VALUE)
         n = max(0, self._wanted - len(self.local) - self.verifier.asking)
-        radius = self.context.tolerances.near  # most of them are at an optimum
-        self.local.open([Start(point, GIVEN, radius) for point in self.starts[self.begun : self.begun + n]])
-        self.begun = min(self.begun + n, len(self.starts))
+        last = min(self.begun + n, len(self.starts))
+        self._open(range(self.begun, last), self.starts[self.begun : last])
+        self.begun = last
         self.blocks = self.local.ask() + self.verifier.ask() + self.mending.ask()
         asked = [block.points.reshape(-1, d) for block in self.blocks]
         return Request(np.concatenate([np.zeros((0, d)), *asked]), self.context.needs)
+
+    def _open(self, places: Iterable[int], points: Array) -> None:
+        """Begin at points (n, d), which stand for these places."""
+        radius = self.context.tolerances.near  # most of them are at an optimum
+        origins = self.local.open([Start(point, GIVEN, radius) for point in points])
+        self.places |= {str(origin.number): place for origin, place in zip(origins, places, strict=True)}
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         first, blocks, told = 0, [], []
@@ -124,7 +137,8 @@ class Judged(Strategy):
                     continue
                 if block.kind == Phase.START.name:
                     numbers = self.local.trust_region.table.path[block.rows].tolist()
-                    self.values = dict(zip(map(str, numbers), values.value[:, 0].tolist(), strict=True)) | self.values
+                    for number, value in zip(map(str, numbers), values.value[:, 0].tolist(), strict=True):
+                        self.values.setdefault(str(self.places[number]), value)
                 blocks.append(block)
                 told.append(values)
         self._pass_on((self.local.tell(blocks, told) if blocks else []) + events)
@@ -145,15 +159,29 @@ class Judged(Strategy):
     def _close(self, event: _Ended) -> None:
         """A search is over."""
         number = event.origin.number
+        place = self.places[str(number)]
+        if isinstance(event, Stuck) and self._tries_beside(place):
+            return
         is_in_mode = isinstance(event, NewMode | KnownMode | Recognised)
         mode = event.mode if isinstance(event, NewMode | KnownMode | Recognised) else -1
         if event.origin.recognised >= 0:
             self.context.observe_check(mode == event.origin.recognised)
-        point, value = self.arrived.pop(str(number), None), self.values.pop(str(number), -np.inf)
+        point, value = self.arrived.pop(str(number), None), self.values.pop(str(place), -np.inf)
         if isinstance(event, Recognised) or point is None:
             is_far = is_in_mode and not self._is_level(mode, value)
-            point = self.context.archive.means[mode].copy() if is_far else self.starts[number]
-        self.verdicts[str(number)] = Verdict(mode, point, "" if is_in_mode else _reason(event))
+            point = self.context.archive.means[mode].copy() if is_far else self.starts[place]
+        self.verdicts[str(place)] = Verdict(mode, point, "" if is_in_mode else _reason(event))
+
+    def _tries_beside(self, place: int) -> bool:
+        """Begin again beside a place where a search saw nothing but rounding, or a kink from its very point."""
+        tries = self.tries.get(str(place), 0)
+        if tries == len(_BESIDE):
+            return False
+        self.tries[str(place)] = tries + 1
+        step = self.context.rng.standard_normal(self.context.box.d)
+        step *= _BESIDE[tries] * self.context.tolerances.near / max(float(np.abs(step).max()), TINY)
+        self._open([place], clip(self.context.box, self.starts[place] + step)[None])
+        return True
 
     def _is_level(self, mode: int, value: float) -> bool:
         """Whether a start with this value that leads to a flat mode is on it already."""
