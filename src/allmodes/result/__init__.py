@@ -1,5 +1,6 @@
 """What a search returns: `Result` and its parts."""
 
+from allmodes.result.audit import Audit
 from allmodes.result.fit import Fit
 from allmodes.result.history import History
 from allmodes.result.mode import Mode, best_of
@@ -8,4 +9,4 @@ from allmodes.result.result import Result
 from allmodes.result.root import Root
 from allmodes.result.trace import AnnealingTrace
 
-__all__ = ["AnnealingTrace", "Fit", "History", "Mode", "Paths", "Result", "Root", "best_of"]
+__all__ = ["AnnealingTrace", "Audit", "Fit", "History", "Mode", "Paths", "Result", "Root", "best_of"]
