@@ -31,6 +31,7 @@ _ORDER = (
     "applications",
     "known_optima",
     "global_functions",
+    "few",
     "kinks",
     "fits",
     "roots",

@@ -12,7 +12,7 @@ MODULES = frozenset(
         "test_blocks", "test_cli_look", "test_constrained",
         "test_drivers", "test_going_on", "test_nva_m", "test_reproduce_cec2013",
         "test_reproduce_hapke", "test_reproduce_modes", "test_reproduce_runtime", "test_reproduce_weights",
-        "test_cli_shapes", "test_shapes",
+        "test_cli_shapes", "test_shapes", "test_surrogate",
     }
 )  # fmt: skip
 
