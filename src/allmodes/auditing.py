@@ -104,32 +104,39 @@ def audit(
     """
     if fun is not None and not callable(fun):
         raise TypeError(f"fun is {fun!r} ({type(fun).__name__}); wanted the function, or None.")
-    found, nfev = read(ends, values, starts, names), 0
+    found = read(ends, values, starts, names)
     region = region_of(found, bounds, periodic)
-    function = None if fun is None else Function(fun, args, jac, hess, vectorized)
-    execution = Execution(workers, None, 1, on_error, None, False, None)
-    odd: tuple[int, ...] = ()
-    values_given = found.values is not None
-    if not values_given:
-        if function is None:
-            raise ValueError("values are not given; wanted the value of each end, (n,), or fun to compute them.")
-        found = replace(found, values=_values(function, region, found.points, region.is_usable, on_error))
-        nfev, usable = int(region.is_usable.sum()), region.is_usable & np.isfinite(_told(found))
-        if not usable.any():
-            raise ValueError(f"fun gave no finite value at any of the {nfev} ends.")
-    else:
-        usable = region.is_usable
-    found = found if names is None else replace(found, names=tuple(names))
-    task = _task(region, maximise, maxfev, periodic, names or found.names, temperature, rng)
-    places = _places(found, region, usable, maximise, xtol)
+    names = found.names if names is None else names
+    task = _task(region, maximise, maxfev, periodic, names, temperature, rng)
     task.begin(0)  # refuses arguments that are wrong before fun is called
+    found = replace(found, names=None if names is None else tuple(names))
+    function = None if fun is None else Function(fun, args, jac, hess, vectorized)
+    found, usable, nfev = _valued(found, region, function, on_error)
+    places = _places(found, region, usable, maximise, xtol)
     if function is None:
         return unchecked(places)
+    odd: tuple[int, ...] = ()
     if not nfev:
         odd, nfev = _compared(function, region, places, on_error, maxfev)
-    left = None if maxfev is None else max(1, maxfev - (nfev if values_given else 0))
-    task = replace(task, maxfev=left, xtol=min(_USUAL, _FINEST * places.xtol))
+        task = task if maxfev is None else replace(task, maxfev=maxfev - nfev)
+    task = replace(task, xtol=min(_USUAL, _FINEST * places.xtol))
+    execution = Execution(workers, None, 1, on_error, None, False, None)
     return _checked(places, task, function, execution, polish, odd, nfev)
+
+
+def _valued(
+    found: Ends, region: Region, function: Function | None, on_error: str
+) -> tuple[Ends, NDArray[np.bool_], int]:  # fmt: skip
+    """Ends with values, which of them can be compared, and the evaluations that this took."""
+    if found.values is not None:
+        return found, region.is_usable, 0
+    if function is None:
+        raise ValueError("values are not given; wanted the value of each end, (n,), or fun to compute them.")
+    values, nfev = _values(function, region, found.points, region.is_usable, on_error), int(region.is_usable.sum())
+    usable = region.is_usable & np.isfinite(values)
+    if not usable.any():
+        raise ValueError(f"fun gave no finite value at any of the {nfev} ends.")
+    return replace(found, values=values), usable, nfev
 
 
 def _told(found: Ends) -> Array:
@@ -210,8 +217,9 @@ def _checked(
             "fun is noisy: its value at one point differed between two calls. An audit compares exact values: make fun "
             "exact, or leave it out."
         )
-    is_over = len(judged.verdicts) == len(leaders)
-    spent = "" if is_over else f"{result.status.message} {len(leaders) - len(judged.verdicts)} places were not checked."
+    left, is_over = len(leaders) - len(judged.verdicts), len(judged.verdicts) == len(leaders)
+    more = f"{left} of {len(leaders)} places are not checked: allow more evaluations (maxfev)."
+    spent = "" if is_over else f"{result.status.message} {more}"
     result = replace(
         result, status=Status.STEPS_DONE if is_over else result.status, message=spent, nfev=result.nfev + nfev
     )
