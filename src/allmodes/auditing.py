@@ -16,6 +16,7 @@ from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
 from allmodes.modes.grouping import Groups, group, scatter
 from allmodes.objective.evaluator import Evaluator
+from allmodes.parting import parted
 from allmodes.region import Region, region_of
 from allmodes.result import Result
 from allmodes.search.context import Context
@@ -28,6 +29,7 @@ Indices = NDArray[np.intp]
 
 _COMPARED = 8  # ends whose values are compared with those of fun
 _FOR_THAT = 10  # at least so many evaluations for each of them
+_PARTED = 1000  # times (d + 1) evaluations between ends of one place, at most; a tenth of maxfev if that is given
 _ALIKE = 1e-3  # of max(|value|, 1): values in a table are rounded, and so are the coordinates beside them
 _FINEST = 1e-3  # xtol of the searches that check, as a share of that of places; at most that of find_minima
 _USUAL = 1e-6
@@ -115,10 +117,10 @@ def audit(
     places = _places(found, region, usable, maximise, xtol)
     if function is None:
         return unchecked(places)
-    odd: tuple[int, ...] = ()
-    if not nfev:
-        odd, nfev = _compared(function, region, places, on_error, maxfev)
-        task = task if maxfev is None else replace(task, maxfev=maxfev - nfev)
+    odd, looked = ((), 0) if nfev else _compared(function, region, places, on_error, maxfev)
+    places, between = _parted(function, region, places, on_error, maxfev)
+    task = task if maxfev is None else replace(task, maxfev=maxfev - looked - between)
+    nfev += looked + between
     task = replace(task, xtol=min(_USUAL, _FINEST * places.xtol))
     execution = Execution(workers, None, 1, on_error, None, False, None)
     return _checked(places, task, function, execution, polish, odd, nfev)
@@ -193,6 +195,21 @@ def _compared(
         said = "is it maximised?" if is_turned else "is it the same function, are its coordinates in this order?"
         raise ValueError(f"the value of end {some[i]} is {given[i]:.6g}, and fun gives {told[i]:.6g}: {said}")
     return tuple(some[is_odd].tolist()), len(some)
+
+
+def _parted(
+    function: Function, region: Region, places: Places, on_error: str, maxfev: int | None
+) -> tuple[Places, int]:  # fmt: skip
+    """Places by what lies between their ends, too, and the evaluations that this took."""
+    box, sign = region.box, -1.0 if places.maximise else 1.0
+
+    def values_at(units: Array) -> Array:
+        with Evaluator(function.source(box), on_error=on_error) as evaluator:
+            return sign * evaluator.evaluate(box.to_user(units)).value
+
+    most = _PARTED * (box.d + 1) if maxfev is None else maxfev // _FOR_THAT
+    groups, nfev = parted(box, places.units, places.losses, places.groups, places.xtol, values_at, most)
+    return places._replace(groups=groups), nfev
 
 
 def _checked(
