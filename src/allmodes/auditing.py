@@ -84,8 +84,9 @@ def audit(
         maximise: whether the runs were to maximise.
         names: of the coordinates; of a table, which columns they are.
         periodic: coordinates that wrap around, as in `find_minima`.
-        xtol: ends closer than this share of the bounds in every coordinate are one place, and ends farther than this
-            from their optimum had not converged. By default 0.001, or up to 0.01 if all ends scatter by as much.
+        xtol: ends closer than this share of the bounds in every coordinate are one place (with `fun` unless it gets
+            worse between them), and ends farther than this from their optimum had not converged. By default 0.001, or
+            up to 0.01 if all ends scatter by as much.
         polish: whether ends that had not converged count for the optimum that they lead to. With False they belong to
             none, and optima that no run has reached are not listed.
         maxfev: evaluations of fun for the checks, at most; by default 10,000 (d + 1). Most places take 5 to 50. Places
