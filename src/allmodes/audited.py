@@ -96,10 +96,12 @@ def unchecked(places: Places) -> Result:
     best = roots[order]
     values, points = places.values[rows[best]], ends.points[rows[best]]
     is_best = np.abs(values - values[:1]) <= STOPS * np.maximum(np.abs(values), 1.0)
-    modes = tuple(_mode(x, float(f), bool(top)) for x, f, top in zip(points, values, is_best, strict=True))
     valleys = tuple(int(i) for i in np.unique(labels[groups.chained & (labels >= 0)]))
     said = Said(labels, codes, distances, because, (_SAYS_NO,))
     audit = _audit(places, said, is_checked=False, checked=0, valleys=valleys)
+    unknown = np.full((places.box.D, places.box.D), math.nan)
+    known = zip(points, values.tolist(), is_best.tolist(), *_hits(audit, len(best)), strict=True)
+    modes = tuple(_mode(*each, unknown) for each in known)
     empty = Result(
         np.full(places.box.D, np.nan), math.nan, False, Status.STEPS_DONE, "", 0, 0, 0, 0, modes, coverage.Coverage(),
         math.nan, 0, (), History(), None, "audit", maximise=places.maximise, versions=versions(),
@@ -107,12 +109,12 @@ def unchecked(places: Places) -> Result:
     return finished(empty, audit, places)
 
 
-def _mode(x: Array, fun: float, is_best: bool) -> Mode:
-    """A place of which nothing is known but its value."""
-    nothing, D = math.nan, len(x)
+def _mode(x: Array, fun: float, is_best: bool, hits: int, found_at: int, unknown: Array) -> Mode:
+    """A place of which nothing is known but its value; all share the Hessian that is not known."""
+    nothing = math.nan
     return Mode(
-        x=x, fun=fun, kind="unverified", is_global=is_best, gradient_norm=nothing, hessian=np.full((D, D), nothing),
-        eigenvalues=np.full(D, nothing), curvature_from="", flatness=nothing, weight=nothing, hits=0, found_at=0,
+        x=x, fun=fun, kind="unverified", is_global=is_best, gradient_norm=nothing, hessian=unknown,
+        eigenvalues=unknown[0], curvature_from="", flatness=nothing, weight=nothing, hits=hits, found_at=found_at,
     )  # fmt: skip
 
 
@@ -182,7 +184,7 @@ def _audit(
     labels[rows], codes[rows], distances[rows], because[rows] = said.labels, said.codes, said.distances, said.because
     return Audit(
         labels, codes, distances, places.values, said.reasons, because, places.xtol, is_checked,
-        len(np.unique(places.groups.leaders)), checked, valleys,
+        len(np.unique(places.groups.leaders if is_checked else places.groups.joined)), checked, valleys,
     )  # fmt: skip
 
 
@@ -190,12 +192,9 @@ def finished(result: Result, audit: Audit, places: Places) -> Result:
     """The result with its hits, its coverage, and how the runs went one after the other."""
     J = len(result.modes)
     labels, ends = audit.labels, places.ends
-    hits = np.bincount(labels[labels >= 0], minlength=J)
-    first = np.full(J, 0)
-    which, where = np.unique(labels, return_index=True)
-    first[which[which >= 0]] = where[which >= 0] + 1
+    known = zip(result.modes, *_hits(audit, J), strict=True)
     modes = tuple(
-        replace(mode, hits=int(n), found_at=int(at)) for mode, n, at in zip(result.modes, hits, first, strict=True)
+        mode if (mode.hits, mode.found_at) == (n, at) else replace(mode, hits=n, found_at=at) for mode, n, at in known
     )
     once = labels if ends.starts is None else labels[np.unique(ends.starts, axis=0, return_index=True)[1]]
     counts, lost = np.bincount(once[once >= 0], minlength=J), int((once < 0).sum())
@@ -210,6 +209,14 @@ def finished(result: Result, audit: Audit, places: Places) -> Result:
         bounds=np.stack([places.box.lower, places.box.upper], axis=1), audit=audit, method="audit",
         settings=_settings(result, places),
     )  # fmt: skip
+
+
+def _hits(audit: Audit, J: int) -> tuple[list[int], list[int]]:
+    """How many ends belong to each of so many modes, and which is the first, from 1; 0 without any."""
+    which, where = np.unique(audit.labels, return_index=True)
+    first = np.zeros(J, np.int64)
+    first[which[which >= 0]] = where[which >= 0] + 1
+    return np.bincount(audit.labels[audit.labels >= 0], minlength=J).tolist(), first.tolist()
 
 
 def _best_end(places: Places) -> tuple[Array, float]:

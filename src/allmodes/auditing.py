@@ -16,6 +16,7 @@ from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
 from allmodes.modes.grouping import Groups, group, scatter
 from allmodes.objective.evaluator import Evaluator
+from allmodes.parting import parted
 from allmodes.region import Region, region_of
 from allmodes.result import Result
 from allmodes.search.context import Context
@@ -28,6 +29,7 @@ Indices = NDArray[np.intp]
 
 _COMPARED = 8  # ends whose values are compared with those of fun
 _FOR_THAT = 10  # at least so many evaluations for each of them
+_PARTED = 1000  # times (d + 1) evaluations between ends of one place, at most; a tenth of maxfev if that is given
 _ALIKE = 1e-3  # of max(|value|, 1): values in a table are rounded, and so are the coordinates beside them
 _FINEST = 1e-3  # xtol of the searches that check, as a share of that of places; at most that of find_minima
 _USUAL = 1e-6
@@ -82,8 +84,9 @@ def audit(
         maximise: whether the runs were to maximise.
         names: of the coordinates; of a table, which columns they are.
         periodic: coordinates that wrap around, as in `find_minima`.
-        xtol: ends closer than this share of the bounds in every coordinate are one place, and ends farther than this
-            from their optimum had not converged. By default 0.001, or up to 0.01 if all ends scatter by as much.
+        xtol: ends closer than this share of the bounds in every coordinate are one place (with `fun` unless it gets
+            worse between them), and ends farther than this from their optimum had not converged. By default 0.001, or
+            up to 0.01 if all ends scatter by as much.
         polish: whether ends that had not converged count for the optimum that they lead to. With False they belong to
             none, and optima that no run has reached are not listed.
         maxfev: evaluations of fun for the checks, at most; by default 10,000 (d + 1). Most places take 5 to 50. Places
@@ -104,32 +107,39 @@ def audit(
     """
     if fun is not None and not callable(fun):
         raise TypeError(f"fun is {fun!r} ({type(fun).__name__}); wanted the function, or None.")
-    found, nfev = read(ends, values, starts, names), 0
+    found = read(ends, values, starts, names)
     region = region_of(found, bounds, periodic)
-    function = None if fun is None else Function(fun, args, jac, hess, vectorized)
-    execution = Execution(workers, None, 1, on_error, None, False, None)
-    odd: tuple[int, ...] = ()
-    values_given = found.values is not None
-    if not values_given:
-        if function is None:
-            raise ValueError("values are not given; wanted the value of each end, (n,), or fun to compute them.")
-        found = replace(found, values=_values(function, region, found.points, region.is_usable, on_error))
-        nfev, usable = int(region.is_usable.sum()), region.is_usable & np.isfinite(_told(found))
-        if not usable.any():
-            raise ValueError(f"fun gave no finite value at any of the {nfev} ends.")
-    else:
-        usable = region.is_usable
-    found = found if names is None else replace(found, names=tuple(names))
-    task = _task(region, maximise, maxfev, periodic, names or found.names, temperature, rng)
-    places = _places(found, region, usable, maximise, xtol)
+    names = found.names if names is None else names
+    task = _task(region, maximise, maxfev, periodic, names, temperature, rng)
     task.begin(0)  # refuses arguments that are wrong before fun is called
+    found = replace(found, names=None if names is None else tuple(names))
+    function = None if fun is None else Function(fun, args, jac, hess, vectorized)
+    found, usable, nfev = _valued(found, region, function, on_error)
+    places = _places(found, region, usable, maximise, xtol)
     if function is None:
         return unchecked(places)
-    if not nfev:
-        odd, nfev = _compared(function, region, places, on_error, maxfev)
-    left = None if maxfev is None else max(1, maxfev - (nfev if values_given else 0))
-    task = replace(task, maxfev=left, xtol=min(_USUAL, _FINEST * places.xtol))
+    odd, looked = ((), 0) if nfev else _compared(function, region, places, on_error, maxfev)
+    places, between = _parted(function, region, places, on_error, maxfev)
+    task = task if maxfev is None else replace(task, maxfev=maxfev - looked - between)
+    nfev += looked + between
+    task = replace(task, xtol=min(_USUAL, _FINEST * places.xtol))
+    execution = Execution(workers, None, 1, on_error, None, False, None)
     return _checked(places, task, function, execution, polish, odd, nfev)
+
+
+def _valued(
+    found: Ends, region: Region, function: Function | None, on_error: str
+) -> tuple[Ends, NDArray[np.bool_], int]:  # fmt: skip
+    """Ends with values, which of them can be compared, and the evaluations that this took."""
+    if found.values is not None:
+        return found, region.is_usable, 0
+    if function is None:
+        raise ValueError("values are not given; wanted the value of each end, (n,), or fun to compute them.")
+    values, nfev = _values(function, region, found.points, region.is_usable, on_error), int(region.is_usable.sum())
+    usable = region.is_usable & np.isfinite(values)
+    if not usable.any():
+        raise ValueError(f"fun gave no finite value at any of the {nfev} ends.")
+    return replace(found, values=values), usable, nfev
 
 
 def _told(found: Ends) -> Array:
@@ -188,6 +198,21 @@ def _compared(
     return tuple(some[is_odd].tolist()), len(some)
 
 
+def _parted(
+    function: Function, region: Region, places: Places, on_error: str, maxfev: int | None
+) -> tuple[Places, int]:  # fmt: skip
+    """Places by what lies between their ends, too, and the evaluations that this took."""
+    box, sign = region.box, -1.0 if places.maximise else 1.0
+
+    def values_at(units: Array) -> Array:
+        with Evaluator(function.source(box), on_error=on_error) as evaluator:
+            return sign * evaluator.evaluate(box.to_user(units)).value
+
+    most = _PARTED * (box.d + 1) if maxfev is None else maxfev // _FOR_THAT
+    groups, nfev = parted(box, places.units, places.losses, places.groups, places.xtol, values_at, most)
+    return places._replace(groups=groups), nfev
+
+
 def _checked(
     places: Places, task: Task, function: Function, execution: Execution, polish: bool, odd: tuple[int, ...], nfev: int
 ) -> Result:
@@ -210,8 +235,9 @@ def _checked(
             "fun is noisy: its value at one point differed between two calls. An audit compares exact values: make fun "
             "exact, or leave it out."
         )
-    is_over = len(judged.verdicts) == len(leaders)
-    spent = "" if is_over else f"{result.status.message} {len(leaders) - len(judged.verdicts)} places were not checked."
+    left, is_over = len(leaders) - len(judged.verdicts), len(judged.verdicts) == len(leaders)
+    more = f"{left} of {len(leaders)} places are not checked: allow more evaluations (maxfev)."
+    spent = "" if is_over else f"{result.status.message} {more}"
     result = replace(
         result, status=Status.STEPS_DONE if is_over else result.status, message=spent, nfev=result.nfev + nfev
     )

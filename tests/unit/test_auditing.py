@@ -168,7 +168,8 @@ class TestWithTheFunction:
         assert result.nfev <= 60
         assert result.audit.count("unchecked") > 0
         assert result.coverage.lost == (result.audit.labels < 0).sum()
-        assert "not checked" in result.message
+        left = result.audit.places - result.audit.checked
+        assert f"{left} of {result.audit.places} places are not checked" in result.message
 
     def test_ends_that_lead_nowhere_say_why(self):
         result = audit([[0.0], [0.5]], fun=lambda x: x[0], rng=0)
@@ -265,6 +266,7 @@ class TestBadInput:
             ({"xtol": 0.0}, ValueError, "xtol is 0.0; it must be greater than 0"),
             ({"maxfev": 0}, ValueError, "maxfev is 0"),
             ({"names": ["a"]}, ValueError, "wanted 2 strings"),
+            ({"names": 3}, TypeError, "wanted 2 strings"),
             ({"bound": BOUNDS}, TypeError, "did you mean 'bounds'"),
             ({"residuals": himmelblau}, TypeError, "half their sum of squares"),
             ({"rng": -1, "fun": himmelblau}, ValueError, "rng is -1"),

@@ -42,6 +42,7 @@ Array = NDArray[np.float64]
 _Ended: TypeAlias = Recognised | Stuck | RanAway | Failed | NewMode | KnownMode | Rejected
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 _SCALE = "scale"
+_FIRST = 0.1  # sqrt(xtol): first steps; hardly more evaluations than with longer ones, which may leave a small basin
 _BESIDE = (0.3, 3.0)  # sqrt(xtol): how far beside a place another search begins where one got stuck
 _SAMPLED = 32  # space-filling points whose values tell the scale of the function, and at most
 _FOR_SCALE = 10  # one for each so many of the evaluations allowed
@@ -116,7 +117,7 @@ class Judged(Strategy):
 
     def _open(self, places: Iterable[int], points: Array) -> None:
         """Begin at points (n, d), which stand for these places."""
-        radius = self.context.tolerances.near  # most of them are at an optimum
+        radius = _FIRST * self.context.tolerances.near  # most of them are at an optimum
         origins = self.local.open([Start(point, GIVEN, radius) for point in points])
         self.places |= {str(origin.number): place for origin, place in zip(origins, places, strict=True)}
 
