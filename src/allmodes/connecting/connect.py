@@ -19,6 +19,7 @@ from allmodes.connecting.pairs import Groups, Pair, neighbours
 from allmodes.connecting.route import Corner, Route
 from allmodes.connecting.surface import SpentError, Surface
 from allmodes.connecting.tuning import TUNING
+from allmodes.keywords import helpful
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.evaluator import Evaluator
@@ -31,26 +32,35 @@ Floats = NDArray[np.float64]
 _BUDGET = 10_000  # evaluations for each coordinate and one more, as of a search
 
 
+@helpful()
 def connect(
-    result: Result, fun: Callable[..., Any] | None = None, *, maxfev: int | None = None, args: Any = (),
-    jac: Any = None, vectorized: bool | None = None, rng: Any = None, workers: Any = 1,
-) -> Result:  # fmt: skip
+    result: Result,
+    fun: Callable[..., Any] | None = None,
+    *,
+    maxfev: int | None = None,
+    args: Any = (),
+    jac: Any = None,
+    vectorized: bool | None = None,
+    workers: Any = 1,
+    rng: Any = None,
+) -> Result:
     """See `allmodes.Result.connect`."""
     _check(result)
+    values = np.array([mode.fun for mode in result.modes])
+    if len(values) < 2:  # nothing to join
+        return replace(result, barriers=Barriers(values, result.maximise, (), 0, 0, True))
     box = _box(result)
     limit = _BUDGET * (box.d + 1) if maxfev is None else whole_number("maxfev", maxfev, 0)
     source = _source(result, fun, args, jac, vectorized, box)
     points = box.to_unit(np.array([mode.x for mode in result.modes]))
     with Evaluator(source, workers=workers, on_error="nan") as evaluator:
         surface = Surface(evaluator, box, result.maximise, limit)
-        heights = surface.sign * np.array([mode.fun for mode in result.modes])
-        survey = Survey(surface, points, heights, _curvatures(result, box), np.random.default_rng(rng))
+        survey = Survey(
+            surface, points, surface.sign * values, _curvatures(result, box), np.random.default_rng(rng)
+        )  # fmt: skip
         is_complete = survey.run()
-        found = [_way(route, surface) for route in survey.best]
-        values = np.array([mode.fun for mode in result.modes])
-        barriers = Barriers(
-            values, result.maximise, ordered(found, result.maximise), evaluator.nfev, evaluator.njev, is_complete
-        )
+        ways = ordered([_way(route, surface) for route in survey.best], result.maximise)
+        barriers = Barriers(values, result.maximise, ways, evaluator.nfev, evaluator.njev, is_complete)
     return replace(result, barriers=barriers)
 
 
@@ -73,7 +83,7 @@ def _check(result: Result) -> None:
 def _box(result: Result) -> Box:
     """The bounds in which it was searched."""
     settings = result.settings
-    x = np.array([mode.x for mode in result.modes]) if result.modes else result.x
+    x = np.array([mode.x for mode in result.modes])
     periodic, scale = settings.get("periodic") or None, settings.get("scale")
     return Box.make(result.bounds, x, periodic, scale=scale, names=result.coordinate_names)
 
@@ -188,9 +198,12 @@ class Survey:
 
     def _further(self) -> Iterator[list[Route]]:
         """Ways that might be lower than the branches of the tree, worst first: they begin aside."""
-        for _ in range(TUNING.further if len(self.points[0]) > 1 else 0):
+        if len(self.points[0]) < 2:
+            return
+        for n in range(TUNING.around):
             for route in self._branches():
-                yield [self._straight(route.pair, self._aside(route))]
+                if n < TUNING.further or not np.isfinite(route.height):
+                    yield [self._straight(route.pair, self._aside(route))]
 
     def _branches(self) -> list[Route]:
         """The routes that make the tree, worst first."""

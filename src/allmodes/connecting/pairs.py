@@ -51,10 +51,11 @@ def neighbours(box: Box, points: Floats) -> tuple[list[Pair], list[Pair]]:
             rows += [(float(own[j]), i, int(j)) for j in np.flatnonzero(~is_blocked) if j > i]
     rows.sort()
     groups = Groups(n)
-    joining, others_too = [], []
+    joining: list[Pair] = []
+    further: list[Pair] = []
     for _, i, j in rows:
-        (joining if groups.join(i, j) else others_too).append((i, j))
-    return joining, others_too
+        (joining if groups.join(i, j) else further).append((i, j))
+    return joining, further
 
 
 def distances(box: Box, a: Floats, b: Floats) -> Floats:

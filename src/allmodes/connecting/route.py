@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ class Route:
         """Straight from corner to corner, with heights between."""
         length = float(np.linalg.norm(corners[-1].point - corners[0].point))
         spacing = length / TUNING.samples
-        between = [_between(a.point, b.point, spacing) for a, b in zip(corners, corners[1:], strict=False)]
+        between = [_between(a.point, b.point, spacing) for a, b in pairwise(corners)]
         bent = [corner for corner in corners[1:-1] if not np.isfinite(corner.height)]
         heights = surface.heights(np.concatenate([*between, *(corner.point[None] for corner in bent)]))
         parts = np.split(heights, np.cumsum([len(points) for points in between]))
@@ -104,42 +105,68 @@ class Route:
         """Lower the highest point once."""
         at = self._peak() if self.lowerings < TUNING.lowerings else None
         if at is None:
-            self._look_closer(surface)
-            self.is_done = True
+            self._finish(surface)
             return
         i, j, point, along = at
+        settled = self._settled
         found = self._lowered(surface, point, along)
         self.lowerings += 1
-        if found is None:
-            self._look_closer(surface)
-            self.is_done = True
-        else:
-            self._insert(surface, i, j, Corner(found.point, found.height, found.is_saddle, is_done=True))
+        corner = None if found is None else Corner(found.point, found.height, found.is_saddle, is_done=True)
+        is_better = corner is not None and self._insert(surface, i, j, corner)
+        if not is_better and self._settled == settled:
+            self._finish(surface)
 
-    def _look_closer(self, surface: Surface) -> None:
-        """Where a parabola through three heights says that the way is higher than what was seen."""
+    @property
+    def _settled(self) -> int:
+        """How many corners are saddles, or as low as could be got."""
+        return sum(corner.is_saddle + corner.is_done for corner in self.corners)
+
+    def _finish(self, surface: Surface) -> None:
+        """Look closer where parabolas say that the way is higher than what was seen, and around its top."""
+        self.is_done = True
+        if not np.isfinite(self.height):  # the function fails on the way
+            return
         foot = min(self.corners[0].height, self.corners[-1].height)
         for _ in range(TUNING.looks):
-            top = self.height
-            best: tuple[float, int, int, Floats] | None = None
-            for n, piece in enumerate(self.pieces):
-                points = np.stack([self.corners[n].point, *piece.points, self.corners[n + 1].point])
-                heights = np.array([self.corners[n].height, *piece.heights, self.corners[n + 1].height])
-                k, point, height = _highest(points, heights)
-                if best is None or height > best[0]:
-                    best = height, n, k, point
-            if best is None or not best[0] > top + TUNING.seen * (top - foot):
-                return
-            _, n, k, point = best
-            piece = self.pieces[n]
-            piece.points = np.insert(piece.points, k, point, axis=0)
-            piece.heights = np.insert(piece.heights, k, surface.heights(point[None])[0])
+            lines = [self._line(n) for n in range(len(self.pieces))]
+            n, found = max(enumerate(_highest(*line) for line in lines), key=lambda each: each[1][2])
+            if not found[2] > self.height + TUNING.seen * (self.height - foot):
+                break
+            self._add(surface, n, found[0], found[1])
+        for _ in range(TUNING.halvings):
+            if not self._halve(surface):
+                break
+
+    def _halve(self, surface: Surface) -> bool:
+        """Look in the middle of both stretches beside the top; False if that is a saddle or a mode."""
+        heights = [self._line(n)[1][:-1] for n in range(len(self.pieces))]
+        n = max(range(len(heights)), key=lambda n: float(heights[n].max()))
+        k = int(heights[n].argmax())
+        if (k == 0 and (n == 0 or self.corners[n].is_saddle)) or heights[n][k] < self.corners[-1].height:
+            return False
+        points, _ = self._line(n)
+        self._add(surface, n, k, 0.5 * (points[k] + points[k + 1]))
+        if k == 0:
+            n, points, k = n - 1, self._line(n - 1)[0], len(self.pieces[n - 1].points) + 1
+        self._add(surface, n, k - 1, 0.5 * (points[k] + points[k - 1]))
+        return True
+
+    def _line(self, n: int) -> tuple[Floats, Floats]:
+        """A piece with its corners: points (m, d) and heights (m,)."""
+        piece, a, b = self.pieces[n], self.corners[n], self.corners[n + 1]
+        return np.stack([a.point, *piece.points, b.point]), np.array([a.height, *piece.heights, b.height])
+
+    def _add(self, surface: Surface, n: int, place: int, point: Floats) -> None:
+        """A height more in a piece, after so many others."""
+        piece, height = self.pieces[n], surface.heights(point[None])
+        piece.points = np.insert(piece.points, place, point, axis=0)
+        piece.heights = np.insert(piece.heights, place, height)
 
     def _peak(self) -> tuple[int, int, Floats, Floats] | None:
         """The highest point that may be lowered, the corners that it is between, and the direction there."""
         limit = max(corner.height for corner in self.corners if corner.is_done) + self._slack
         best: tuple[int, int, Floats, Floats] | None = None
-        for n, (piece, a, b) in enumerate(zip(self.pieces, self.corners, self.corners[1:], strict=False)):
+        for n, (piece, a, b) in enumerate(zip(self.pieces, self.corners[:-1], self.corners[1:], strict=True)):
             k = int(piece.heights.argmax())
             if piece.heights[k] > limit:
                 limit = float(piece.heights[k])
@@ -153,29 +180,38 @@ class Route:
         return best
 
     def _lowered(self, surface: Surface, point: Floats, along: Floats) -> Lowered | None:
-        """A saddle or, where there is none beside the point, the lowest across the way."""
-        found = lower(surface, point, along, self.length, self.guess)
-        if found is not None and self._is_new(found.point):
+        """A saddle or, where there is none beside the point, the lowest across the way; None if it is on it already."""
+        found = self._new(lower(surface, point, along, self.length, self.guess))
+        if found is not None:
             return found
-        across = lower(surface, point, along, self.length, self.guess, across_only=True)
-        if across is None or not self._is_new(across.point):
+        across = self._new(lower(surface, point, along, self.length, self.guess, across_only=True))
+        if across is None:
             return None
-        found = lower(surface, across.point, along, self.length, self.guess)
-        return found if found is not None and self._is_new(found.point) else across
+        return self._new(lower(surface, across.point, along, self.length, self.guess)) or across
 
-    def _is_new(self, point: Floats) -> bool:
-        apart = [float(np.linalg.norm(corner.point - point)) for corner in self.corners]
-        return min(apart) > _SAME * self.length
+    def _new(self, found: Lowered | None) -> Lowered | None:
+        """What was found, if the way has no corner there; a corner that proves to be a saddle is marked as one."""
+        if found is None:
+            return None
+        nearest = min(self.corners, key=lambda corner: float(np.linalg.norm(corner.point - found.point)))
+        if np.linalg.norm(nearest.point - found.point) > _SAME * self.length:
+            return found
+        if found.is_saddle and not any(nearest is end for end in (self.corners[0], self.corners[-1])):
+            nearest.point, nearest.height, nearest.is_saddle, nearest.is_done = *found[:2], True, True
+        return None
 
-    def _insert(self, surface: Surface, i: int, j: int, corner: Corner) -> None:
-        """A corner in place of all that is between the corners i and j."""
+    def _insert(self, surface: Surface, i: int, j: int, corner: Corner) -> bool:
+        """A corner in place of all that is between the corners i and j, unless the function fails on the way to it."""
         spacing = self.length / TUNING.samples
         a, b = self.corners[i].point, self.corners[j].point
         between = [_between(a, corner.point, spacing), _between(corner.point, b, spacing)]
         heights = surface.heights(np.concatenate(between))
+        if not np.isfinite(heights).all():
+            return False
         cut = len(between[0])
         self.pieces[i:j] = [Piece(between[0], heights[:cut]), Piece(between[1], heights[cut:])]
         self.corners[i + 1 : j] = [corner]
+        return True
 
 
 def _between(a: Floats, b: Floats, spacing: float) -> Floats:
@@ -187,8 +223,10 @@ def _between(a: Floats, b: Floats, spacing: float) -> Floats:
 def _vertex(point: Floats, heights: Floats, step: Floats) -> Floats:
     """The highest point of the parabola through three heights, the second of which is the highest, a step apart."""
     before, here, after = heights
+    if not np.isfinite(heights).all():
+        return point
     bend = before - 2.0 * here + after
-    if not np.isfinite(heights).all() or bend >= 0.0:
+    if bend >= 0.0:
         return point
     return point + float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) * step
 

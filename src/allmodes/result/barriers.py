@@ -45,7 +45,7 @@ class Way:
 
 
 class Merge(NamedTuple):
-    """Where groups of modes join in the tree: at a value, by a way; ranks of both groups, that of the best mode first."""
+    """Where two groups of modes join in the tree: at a value, by a way; ranks of both, that of the best mode first."""
 
     value: float
     way: Way
@@ -78,7 +78,7 @@ class Barriers:
     @cached_property
     def merges(self) -> tuple[Merge, ...]:
         """How groups of modes join as the level gets worse: the disconnectivity tree, best values first."""
-        group = {rank: (rank,) for rank in range(1, len(self.values) + 1)}
+        group: dict[int, tuple[int, ...]] = {rank: (rank,) for rank in range(1, len(self.values) + 1)}
         found = []
         for way in self.ways:
             better, worse = sorted((group[way.modes[0]], group[way.modes[1]]))
