@@ -40,6 +40,7 @@ def landscape(
     resolution: int | None = None,
     label: str = "value",
     constraints: Any = None,
+    cmap: str = canvas.VALUES,
 ) -> Any:
     """See `allmodes.report.accessor.Plots.landscape`."""
     pair, limiting = choose(result, coordinates), region.known(result, constraints)
@@ -51,7 +52,7 @@ def landscape(
     canvas.show(ax, result, pair)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     ax.tick_params(pad=_PAD)
-    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None)
+    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None, cmap)
     entries = _foreground(result, pair, point, ax)
     if limiting is not None:
         entries += region.shade(limiting, pair, point, _sides(result, pair, ax, resolution or _RESOLUTION), ax)
@@ -86,15 +87,16 @@ def draw_background(
     ax: Any,
     resolution: int,
     bar: str | None,
+    cmap: str = canvas.VALUES,
 ) -> str:
     """Contours of the function, or of what is known of it; returns a description.
 
-    `bar` is the label of the colour bar; None for none.
+    `bar` is the label of the colour bar, None for none; `cmap` is a colour map, the light end of which is good.
     """
     from matplotlib.colors import BoundaryNorm
     from matplotlib.tri import Triangulation
 
-    colours = "Greys_r" if result.maximise else "Greys"  # good is light
+    colours = canvas.light_is_good(cmap, result.maximise)
     if fun is not None:
         seen = slices.cut(result, fun, pair, point, _sides(result, pair, ax, resolution))
         if any(canvas.levels(result, i) is not None for i in pair):
@@ -182,6 +184,8 @@ def _foreground(result: Result, pair: list[int], point: Floats, ax: Any) -> list
         trail.set_label("local searches")
         extra.append(trail)
     is_off = _is_off(result, pair, point)
+    if len(canvas.free(result)) == 2 and marks.draw_ways(result, pair, ax):
+        extra.append(Line2D([], [], color=canvas.WAY, linewidth=1.2, marker="x", label="lowest ways and passes"))
     if marks.draw_ellipses(result, pair, ax, is_off):
         text = f"2 s.d. at temperature {result.temperature:.2g}"
         extra.append(Line2D([], [], color=canvas.REFERENCE, linewidth=1.0, label=text))
