@@ -136,10 +136,11 @@ class Survey:
 
     @property
     def best(self) -> list[Route]:
-        """The lowest of each pair."""
+        """The lowest of each pair; of equally low ones the first, which has fewer corners."""
         lowest: dict[Pair, Route] = {}
-        for route in self.routes:
-            if np.isfinite(route.height) and (route.pair not in lowest or route.height < lowest[route.pair].height):
+        for route in (each for each in self.routes if np.isfinite(each.height)):
+            other = lowest.get(route.pair)
+            if other is None or route.height < other.height - TUNING.lower * other.climb:
                 lowest[route.pair] = route
         return list(lowest.values())
 

@@ -80,6 +80,11 @@ class Route:
         return max(*(corner.height for corner in self.corners), *(piece.heights.max() for piece in self.pieces))
 
     @property
+    def climb(self) -> float:
+        """From the lower of its ends to its highest point."""
+        return self.height - min(self.corners[0].height, self.corners[-1].height)
+
+    @property
     def passes(self) -> float:
         """The highest of the saddles on it, which it will not get below."""
         return max((corner.height for corner in self.corners if corner.is_saddle), default=-np.inf)
@@ -126,11 +131,10 @@ class Route:
         self.is_done = True
         if not np.isfinite(self.height):  # the function fails on the way
             return
-        foot = min(self.corners[0].height, self.corners[-1].height)
         for _ in range(TUNING.looks):
             lines = [self._line(n) for n in range(len(self.pieces))]
             n, found = max(enumerate(_highest(*line) for line in lines), key=lambda each: each[1][2])
-            if not found[2] > self.height + TUNING.seen * (self.height - foot):
+            if not found[2] > self.height + TUNING.seen * self.climb:
                 break
             self._add(surface, n, found[0], found[1])
         for _ in range(TUNING.halvings):

@@ -23,6 +23,7 @@ class Tuning(NamedTuple):
     bend: float = 0.5  # how far aside further ways begin
     further: int = 1  # ways that are tried aside of each branch of the tree, after all neighbours
     around: int = 6  # likewise, where the function fails on all ways that are known
+    lower: float = 1e-6  # of the climb: by as much a way is lower than another one, not by luck
     looks: int = 8  # closer at the top of a way that is no saddle
     halvings: int = 5  # of the stretches on both sides of a top that is no saddle, as at a kink
     seen: float = 1e-3  # of the climb: a top that is expected to be no higher than this above what was seen is known

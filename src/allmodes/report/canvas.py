@@ -140,9 +140,18 @@ def _rounding(result: Result, values: Floats) -> float:
 
 
 def heights(result: Result, most: int | None = None) -> Floats:
-    """Values of the best modes (J,), 0 where they are rounding: a bar would make something of it."""
+    """Values of the best modes (J,) without what is rounding: 0 where that is all there is, and equal where they are.
+
+    A bar or a column of numbers would make something of it.
+    """
     values = np.array([mode.fun for mode in result.modes[:most]])
-    return np.where(np.abs(values) <= _rounding(result, values[np.isfinite(values)]), 0.0, values)
+    values = np.where(np.abs(values) <= _rounding(result, values[np.isfinite(values)]), 0.0, values)
+    level = np.nan
+    for i in (i for i in np.argsort(values, kind="stable").tolist() if np.isfinite(values[i])):
+        if abs(values[i] - level) <= _rounding(result, values[i : i + 1]):
+            values[i] = level
+        level = values[i]
+    return values
 
 
 def percent(share: float) -> str:

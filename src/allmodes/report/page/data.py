@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
-from allmodes.report import canvas, region, slices
+from allmodes.report import canvas, region, slices, tree
 from allmodes.report.marks import broken
 from allmodes.result import Result
 
-MOST_MODES = 1000  # in the table and in the plots: a page with more is slow and nobody reads it
+MOST_MODES = 2000  # in the table and in the plots: a page with more is slow and nobody reads it
 _MOST_NUMBERS = 100_000  # of all covariances, or of all paths: more would weigh as much as the plots' code
 _PAIRS = 10  # of coordinates whose contours are drawn: all of them up to five dimensions
 _GRID = 41  # points along each side of a slice ...
@@ -25,6 +25,7 @@ _SECONDS = 20.0  # for all values on planes together: somebody is waiting for th
 _CURVE = 401  # points of a function of one coordinate
 _EQUALITIES = 4  # equality constraints that are drawn
 _DIGITS = 8  # more than a plot can show
+_ALL_DIGITS = 17  # of what may be downloaded
 _GRID_DIGITS = 5
 _SHADE_DIGITS = 3
 
@@ -44,8 +45,8 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "window": _plain(window),
         "limits": _plain([canvas.limits(result, i) for i in range(len(result.x))]),
         "best": _plain([*result.x, result.fun]),  # a point that was evaluated, not always a mode
-        "x": _plain([mode.x for mode in modes]),
-        "value": _plain([mode.fun for mode in modes]),
+        "x": _plain([mode.x for mode in modes], _ALL_DIGITS),
+        "value": _plain([mode.fun for mode in modes], _ALL_DIGITS),
         "height": _plain(canvas.heights(result, MOST_MODES)),
         "error": _plain([math.nan if mode.standard_error is None else mode.standard_error for mode in modes]),
         "weight": _plain([mode.weight for mode in modes]),
@@ -61,6 +62,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "isLevels": [places is not None for places in levels],
         "choices": {str(i): [str(each) for each in named] for i, named in result.choices.items()},
         "isWhole": is_whole,
+        "tree": _tree(result),
     }
 
 
@@ -93,6 +95,28 @@ def _paths(result: Result) -> list[Any]:
     step = 1 + sum(path.size for path in paths) // _MOST_NUMBERS
     thinned = (np.concatenate([path[:-1:step], path[-1:]]) for path in paths if len(path) > 1)
     return [_plain(broken(result, path)) for path in thinned]
+
+
+def _tree(result: Result) -> dict[str, Any] | None:
+    """The disconnectivity tree, and the ways that it is made of; nothing where not all modes are on the page."""
+    barriers = result.barriers
+    if barriers is None or not barriers.merges or len(result.modes) > MOST_MODES:
+        return None
+    laid = tree.arrange(barriers)
+    forks = [
+        {"x": _plain(fork.x), "feet": _plain(fork.feet), "level": _plain(fork.level), "isSaddle": fork.is_saddle}
+        for fork in laid.forks
+    ]
+    ways = [
+        {
+            "modes": list(merge.way.modes), "value": _plain(merge.way.value, _ALL_DIGITS),
+            "isSaddle": merge.way.is_saddle, "x": _plain(merge.way.x, _ALL_DIGITS),
+            "points": _plain(broken(result, merge.way.points)),
+        }
+        for merge in barriers.merges
+    ]  # fmt: skip
+    limits = tree.limits(barriers)
+    return {"x": _plain(laid.x), "forks": forks, "tops": _plain(laid.tops), "limits": _plain(limits), "ways": ways}
 
 
 def _trace(result: Result) -> dict[str, Any] | None:
