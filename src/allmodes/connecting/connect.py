@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -152,17 +153,16 @@ class Survey:
             for pair in others:
                 if self._may_be_lower(pair):
                     self._lower([self._straight(pair)])
-            for routes in self._further():
+            for routes in chain(self._turned(), self._further()):
                 self._lower(routes)
         except SpentError:
             return False
         return True
 
-    def _straight(self, pair: Pair, corner: Corner | None = None) -> Route:
-        """A new way, which is straight or bent at a corner."""
+    def _straight(self, pair: Pair, corner: Corner | None = None, turn: Floats | float = 0.0) -> Route:
+        """A new way, which is straight or bent at a corner; `turn` (d,) is how often more it goes round."""
         i, j = pair
-        box = self.surface.box
-        line = box.difference(self.points[j], self.points[i])
+        line = self.surface.box.difference(self.points[j], self.points[i]) + turn
         ends = [Corner(self.points[i], float(self.levels[i]), is_done=True),
                 Corner(self.points[i] + line, float(self.levels[j]), is_done=True)]  # fmt: skip
         known = [self.curvatures[k] for k in pair]
@@ -205,6 +205,16 @@ class Survey:
             for route in self._branches():
                 if n < TUNING.further or not np.isfinite(route.height):
                     yield [self._straight(route.pair, self._aside(route))]
+
+    def _turned(self) -> Iterator[list[Route]]:
+        """Ways that go round periodic coordinates the other way, where that is not much longer."""
+        for route in self._branches():
+            line = self.surface.box.difference(*self.points[list(route.pair)[::-1]])
+            for place in self.surface.box.periodic_unit.tolist():
+                if abs(line[place]) >= TUNING.round:
+                    turn = np.zeros(len(line))
+                    turn[place] = -np.sign(line[place])
+                    yield [self._straight(route.pair, turn=turn)]
 
     def _branches(self) -> list[Route]:
         """The routes that make the tree, worst first."""

@@ -22,6 +22,7 @@ class Tuning(NamedTuple):
     measured: int = 20  # coordinates up to which the curvature is measured at the first point
     bend: float = 0.5  # how far aside further ways begin
     further: int = 1  # ways that are tried aside of each branch of the tree, after all neighbours
+    round: float = 0.25  # of a period: modes this far apart are joined the other way round, too
     around: int = 6  # likewise, where the function fails on all ways that are known
     lower: float = 1e-6  # of the climb: by as much a way is lower than another one, not by luck
     looks: int = 8  # closer at the top of a way that is no saddle

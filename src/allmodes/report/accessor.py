@@ -21,7 +21,8 @@ from allmodes.report.runs import as_result, draw_run
 from allmodes.report.tree import tree
 from allmodes.result import Result
 
-KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "tree", "map", "animate")
+KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+OF_SOME = ("tree", "map")  # results with barriers, and in three dimensions or more
 OF_FITS = ("fits", "profile", "waterfall")
 
 

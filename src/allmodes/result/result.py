@@ -210,8 +210,8 @@ class Result:
 
     @property
     def plot(self) -> Any:
-        """Plots: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`; of fits
-        `fits`, `profile` and `waterfall`."""
+        """Plots: `plot.landscape()`, `pairs`, `map`, `tree`, `modes`, `waterfall`, `weights`, `convergence`,
+        `parallel`, `animate`; of fits `fits` and `profile`."""
         return importlib.import_module(_PLOTS).Plots(self)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
