@@ -16,7 +16,7 @@ from allmodes.result import Result
 # A palette that colour-blind readers can tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 LINES = COLOURS[:6]  # without yellow: a thin yellow line is lost on white paper
-GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], COLOURS[2], "0.45"
+GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], "0.25", "0.45"
 WAY = "0.15"  # of ways between modes
 VALUES = "viridis"  # a colour map whose lightness grows evenly: order is seen without seeing colour
 SMALL = 8.0  # points, of a font

@@ -95,7 +95,7 @@ def tree(result: Result, ax: Any = None) -> Any:
     joined = counted(len(barriers.ways), "way")
     text = f"{counted(n, 'mode')}, {joined} between them in {counted(barriers.nfev, 'evaluation')}"
     canvas.set_title(ax, text + ("" if barriers.is_complete else "; ended by maxfev"))
-    canvas.legend_below(ax, marks.legend_of(result.modes) + entries, columns=3)
+    canvas.legend_below(ax, marks.legend_of(result.modes) + entries)
     return ax
 
 
