@@ -44,7 +44,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "maximise": result.maximise,
         "window": _plain(window),
         "limits": _plain([canvas.limits(result, i) for i in range(len(result.x))]),
-        "best": _plain([*result.x, result.fun]),  # a point that was evaluated, not always a mode
+        "best": _plain([*result.x, result.fun], _ALL_DIGITS),  # a point that was evaluated, not always a mode
         "x": _plain([mode.x for mode in modes], _ALL_DIGITS),
         "value": _plain([mode.fun for mode in modes], _ALL_DIGITS),
         "height": _plain(canvas.heights(result, MOST_MODES)),

@@ -21,7 +21,9 @@ function choose(k) {
     rows.forEach((each) => { each.tabIndex = each === row ? 0 : -1; });
     byId("sorted").textContent = `Mode ${chosen + 1} is chosen.`;
   }
-  document.querySelectorAll(".plot").forEach(encircle);
+  const [first, ...others] = [...places].sort((a, b) => isSeen(b) - isSeen(a)); // at once where one looks
+  if (first) encircle(first);
+  others.forEach((place) => setTimeout(encircle, 0, place));
 }
 
 /** Draw the rings of a plot. */

@@ -27,6 +27,10 @@ async function unpack() {
 }
 
 const places = [...document.querySelectorAll(".plot")];
+const isSeen = (place) => {
+  const { top, bottom } = place.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+};
 const given = { slice: [0, 1] }; // arguments of plots that have some
 
 /** Draw a plot, or draw it anew. */
@@ -71,10 +75,6 @@ async function drawAll() {
   if (byId("across")) offer();
   byId("colours")?.addEventListener("change", () => draw(byId("plot-slice")));
   const waiting = [...places];
-  const isSeen = (place) => {
-    const { top, bottom } = place.getBoundingClientRect();
-    return bottom > 0 && top < innerHeight;
-  };
   while (waiting.length) {
     const n = Math.max(waiting.findIndex(isSeen), 0);
     await draw(waiting.splice(n, 1)[0]);

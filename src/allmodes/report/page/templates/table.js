@@ -34,7 +34,7 @@ function reveal(most) {
 /** After another order or another filter: the first rows again. */
 function restart() {
   rows.forEach((row) => row.classList.add("later"));
-  shown = 0;
+  table.parentElement.scrollTop = shown = 0;
   reveal(AT_ONCE);
 }
 
@@ -115,7 +115,7 @@ function download(name, type, text) {
 
 if (table) {
   byId("tools").hidden = false;
-  headings.forEach((heading) => heading.firstChild.addEventListener("click", () => sortBy(heading)));
+  headings.forEach((heading) => heading.querySelector("button").addEventListener("click", () => sortBy(heading)));
   byId("filter").addEventListener("input", filter);
   byId("csv").addEventListener("click", () => download("modes.csv", "text/csv", asCsv()));
   byId("json").addEventListener("click", () => download("modes.json", "application/json", asJson()));
