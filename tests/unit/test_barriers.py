@@ -146,7 +146,7 @@ def test_past_thirty_modes_ranks_are_thinned():
 
 
 def test_without_barriers_it_says_how_to_get_them():
-    with pytest.raises(ValueError, match=r"result = result\.connect\(fun\)"):
+    with pytest.raises(ValueError, match=r"result = result\.connect\(fun\) finds them"):
         result().plot.tree()
 
 

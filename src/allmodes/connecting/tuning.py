@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Tuning(NamedTuple):
-    """See `docs/tuning.md`."""
+    """Of ways between modes."""
 
     samples: int = 12  # heights on the straight way between two modes: hills narrower than a twelfth are not seen
     fewest_samples: int = 3  # of a piece of a way

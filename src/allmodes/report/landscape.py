@@ -272,12 +272,7 @@ def _line(
             ax.plot(result.paths.points[:, i], result.paths.values, **style, alpha=0.5, zorder=2)
             entries.append(Line2D([], [], **style, label="points of local searches"))
     off = _is_off(result, [i], point)
-    for rank, mode in reversed(list(enumerate(result.modes, 1))):
-        look = marks.appearance(mode) | {"alpha": 0.35 if off[rank - 1] else 1.0}
-        ax.plot(mode.x[i], mode.fun, **look, markersize=13.0, clip_on=False, zorder=5)
-        colour = "white" if mode.is_global else canvas.LOCAL
-        ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
-                    zorder=6)  # fmt: skip
+    marks.draw_at(result, np.array([[mode.x[i], mode.fun] for mode in result.modes]).reshape(-1, 2), ax, off)
     ax.set(xlabel=canvas.labels(result)[i], ylabel=label)
     said = "" if fun is not None else "no curve: pass fun to draw it"
     canvas.set_title(ax, _title(result, at, 1, said), _TITLE_PAD)

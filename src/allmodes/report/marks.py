@@ -129,11 +129,13 @@ def draw_modes(
     return legend_of(result.modes)
 
 
-def draw_at(result: Result, places: Floats, ax: Any) -> list[Any]:
+def draw_at(result: Result, places: Floats, ax: Any, is_off: Bools | None = None) -> list[Any]:
     """Modes at places (n, 2) of axes, numbered where there is room; returns entries of a legend."""
-    width = np.ptp(np.array([ax.get_xlim(), ax.get_ylim()]), axis=1)
-    is_off = np.zeros(len(places), np.bool_)
-    _draw(result, places, _numbered(places / width, is_off, _NUMBERED), is_off, ax, _SIZES[0])
+    is_off = np.zeros(len(places), np.bool_) if is_off is None else is_off
+    ax.update_datalim(places)
+    ax.autoscale_view()
+    seen = ax.transAxes.inverted().transform(ax.transData.transform(places)).reshape(-1, 2)
+    _draw(result, places, _numbered(seen, is_off, _NUMBERED), is_off, ax, _SIZES[0])
     return legend_of(result.modes)
 
 

@@ -80,7 +80,7 @@ def tree(result: Result, ax: Any = None) -> Any:
     n = len(result.modes)
     ax = canvas.axes_or_new(ax, (float(np.clip(_WIDE * n, _SIZE[0], _WIDEST)), _SIZE[1]))
     if result.barriers is None:
-        raise ValueError("this result has no barriers yet: result = result.connect(fun), and then result.plot.tree().")
+        raise ValueError("this result has no barriers yet; in Python result = result.connect(fun) finds them.")
     if not n:
         return canvas.say(ax, "No mode was found.")
     barriers = result.barriers
