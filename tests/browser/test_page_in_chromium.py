@@ -376,6 +376,16 @@ def test_marks_have_the_shape_of_what_they_are(show):
     assert shapes == ["boundary square", "flat diamond", "minimum circle", "unverified triangle-up"]
 
 
+def test_the_map_shows_the_chosen_mode(show):
+    page = show("crowd")
+    page.run("choose(7)")
+    ring = "document.getElementById('plot-map').data.find((t) => t.meta?.isRing)"
+    page.wait(f"{ring}.x.length === 1")
+    assert page.run(f"{ring}.x[0] === data.map.x[7] && {ring}.y[0] === data.map.y[7]")
+    page.run("choose(null)")
+    page.wait(f"{ring}.x.length === 0")
+
+
 # ---- many modes
 
 

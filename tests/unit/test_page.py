@@ -322,6 +322,16 @@ def test_barriers_are_a_tree(result):
     assert Reader(html(result)).data["tree"] is None
 
 
+def test_a_map_of_three_dimensions_or_more(result):
+    deep = wide(result, 4)
+    page = Reader(html(deep))
+    assert "plot-map" in [div.get("id") for div in page.named("div")]
+    assert len(page.data["map"]["x"]) == len(deep.modes)
+    assert len(page.data["map"]["names"]) == 2
+    assert f"it shows {page.data['map']['share']} of how they differ" in page.texts["plots"]
+    assert Reader(html(result)).data["map"] is None
+
+
 def test_numbers_that_are_not_finite(result):
     odd = [math.nan, math.inf, -math.inf, 1.0]
     modes = tuple(replace(mode, fun=value, flatness=value) for mode, value in zip(result.modes, odd, strict=True))

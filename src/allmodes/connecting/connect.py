@@ -7,6 +7,7 @@ turn, so that a small budget gives a rough map of everything rather than a fine 
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -126,6 +127,7 @@ class Survey:
         curvatures: their Hessians, (d, d) each or None.
         rng: for ways that begin aside.
         routes: found so far.
+        branches: (height, i, j) of finished routes that make a tree, lowest first.
     """
 
     surface: Surface
@@ -134,6 +136,7 @@ class Survey:
     curvatures: list[Floats | None]
     rng: np.random.Generator
     routes: list[Route] = field(default_factory=list)
+    branches: list[tuple[float, int, int]] = field(default_factory=list)
 
     @property
     def best(self) -> list[Route]:
@@ -177,18 +180,26 @@ class Survey:
         while routes:
             for route in routes:
                 route.advance(self.surface)
+                if route.is_done:
+                    self._keep(route)
             limits = [self._barrier(route.pair) for route in routes]
             routes = [
                 route for route, limit in zip(routes, limits, strict=True) if not route.is_done and route.passes < limit
             ]
 
+    def _keep(self, route: Route) -> None:
+        """One more finished route; of all only those that make the tree are remembered for comparisons."""
+        insort(self.branches, (route.height, *route.pair))
+        groups = Groups(len(self.points))
+        self.branches = [branch for branch in self.branches if groups.join(*branch[1:])]
+
     def _barrier(self, pair: Pair) -> float:
         """The lowest known between two modes, by routes that are finished; infinite if there is none."""
         groups = Groups(len(self.points))
-        for route in sorted((each for each in self.routes if each.is_done), key=lambda each: each.height):
-            groups.join(*route.pair)
+        for height, i, j in self.branches:
+            groups.join(i, j)
             if groups.of(pair[0]) == groups.of(pair[1]):
-                return route.height
+                return height
         return np.inf
 
     def _may_be_lower(self, pair: Pair) -> bool:

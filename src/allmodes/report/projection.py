@@ -56,6 +56,11 @@ def plane_of(result: Result) -> Plane:
     return Plane(result, middle, axes * signs[:, None], sizes[:2])
 
 
+def names_of(plane: Plane) -> list[str]:
+    """What the two axes are made of."""
+    return [_name(axis, canvas.labels(plane.result)) for axis in plane.axes]
+
+
 def map_of_modes(result: Result, ax: Any = None) -> Any:
     """See `allmodes.report.accessor.Plots.map`."""
     from matplotlib.lines import Line2D
@@ -81,8 +86,7 @@ def map_of_modes(result: Result, ax: Any = None) -> Any:
     room = _MARGIN * np.maximum(np.ptp(places, axis=0), 1e-3)
     ax.set(xlim=(places[:, 0].min() - room[0], places[:, 0].max() + room[0]))
     ax.set(ylim=(places[:, 1].min() - room[1], places[:, 1].max() + room[1]))
-    names = canvas.labels(result)
-    ax.set(xlabel=_name(plane.axes[0], names), ylabel=_name(plane.axes[1], names))
+    ax.set(**dict(zip(("xlabel", "ylabel"), names_of(plane), strict=True)))
     entries = marks.draw_at(result, places, ax) + entries
     shown = canvas.percent(float(plane.shares.sum()))
     canvas.set_title(ax, f"{counted(len(result.modes), 'mode')}; the plane shows {shown} of how they differ")

@@ -18,6 +18,7 @@ _WIDEST = 12.0
 _NUMBERED = 30  # modes that bear their rank
 _ROOM = 0.06  # of the picture, beyond the best and the worst value
 _LARGE = 60  # modes up to which markers have their full size
+_WIDTHS = (1.2, 0.6)  # of lines, for few modes and for many
 _SHORT = 1.5  # heights of its letters: nearer to a rank that is written a further one is not
 
 Floats = NDArray[np.float64]
@@ -104,6 +105,7 @@ def _draw_lines(laid: Layout, end: float, ax: Any) -> list[Any]:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
+    width = _WIDTHS[len(laid.x) > _LARGE]
     style: dict[str, Any] = {"color": "0.35", "linewidth": 1.2}
     up = [((x, foot), (x, fork.level)) for fork in laid.forks for x, foot in zip(fork.x, fork.feet, strict=True)]
     across = {
@@ -111,8 +113,8 @@ def _draw_lines(laid: Layout, end: float, ax: Any) -> list[Any]:
         for known in (True, False)
     }
     trunks = [((x, foot), (x, end)) for x, foot in laid.tops]
-    ax.add_collection(LineCollection([*up, *across[True]], colors="0.35", linewidths=1.2, zorder=2, capstyle="round"))
-    ax.add_collection(LineCollection(across[False], colors="0.35", linewidths=1.2, linestyles=":", zorder=2))
+    ax.add_collection(LineCollection([*up, *across[True]], colors="0.35", linewidths=width, zorder=2, capstyle="round"))
+    ax.add_collection(LineCollection(across[False], colors="0.35", linewidths=width, linestyles=":", zorder=2))
     is_whole = len(laid.tops) == 1
     if not is_whole:
         ax.add_collection(LineCollection(trunks, colors="0.6", linewidths=1.0, linestyles="--", zorder=1))

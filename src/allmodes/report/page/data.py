@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
-from allmodes.report import canvas, region, slices, tree
-from allmodes.report.marks import broken
+from allmodes.report import canvas, projection, region, slices, tree
+from allmodes.report.marks import broken, some_paths
 from allmodes.result import Result
 
 MOST_MODES = 2000  # in the table and in the plots: a page with more is slow and nobody reads it
@@ -63,6 +63,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "choices": {str(i): [str(each) for each in named] for i, named in result.choices.items()},
         "isWhole": is_whole,
         "tree": _tree(result),
+        "map": _map(result),
     }
 
 
@@ -117,6 +118,23 @@ def _tree(result: Result) -> dict[str, Any] | None:
     ]  # fmt: skip
     limits = tree.limits(barriers)
     return {"x": _plain(laid.x), "forks": forks, "tops": _plain(laid.tops), "limits": _plain(limits), "ways": ways}
+
+
+def _map(result: Result) -> dict[str, Any] | None:
+    """Modes, local searches and ways on the plane in which the modes differ most, in three dimensions or more."""
+    if len(canvas.free(result)) < 3 or len(result.modes) < 3:
+        return None
+    plane = projection.plane_of(result)
+    places = plane.of(np.array([mode.x for mode in result.modes[:MOST_MODES]]))
+    if not np.isfinite(places).all():
+        return None
+    ways = () if result.barriers is None else result.barriers.merges
+    return {
+        "x": _plain(places[:, 0]), "y": _plain(places[:, 1]), "names": projection.names_of(plane),
+        "share": canvas.percent(float(plane.shares.sum())),
+        "paths": [_plain(plane.of(broken(result, path))) for path in some_paths(result)],
+        "ways": [_plain(plane.of(broken(result, merge.way.points))) for merge in ways],
+    }  # fmt: skip
 
 
 def _trace(result: Result) -> dict[str, Any] | None:

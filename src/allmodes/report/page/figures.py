@@ -42,6 +42,14 @@ def of(result: Result, data: dict[str, Any], has_function: bool = False) -> list
             Figure("pairs", "Pairs of coordinates", f"{found}, by every pair of coordinates.",
                    f"{which}A click on a point shows its pair in the slice.")
         )  # fmt: skip
+    if data["map"]:
+        whose = ", ".join(["thin lines local searches"] * bool(data["map"]["paths"]) + ["thick lines the lowest ways"]
+                          * bool(data["map"]["ways"]))  # fmt: skip
+        figures.append(
+            Figure("map", "Map", f"{found} on the plane in which they differ most.",
+                   f"The plane of the two principal components of the modes, in shares of the bounds; it shows "
+                   f"{data['map']['share']} of how they differ.{f' {whose.capitalize()}.' if whose else ''}")
+        )  # fmt: skip
     if data["tree"]:
         figures.append(_tree(result))
     if not result.is_roots:  # their values are rounding, and they all weigh the same

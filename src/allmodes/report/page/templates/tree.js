@@ -3,7 +3,7 @@
 /** The lowest ways in a plane, with crosses at their passes. */
 function ways(i, j) {
   if (!data.tree) return [];
-  const x = [], y = [];
+  const x = [], y = [], size = data.tree.ways.length > 60 ? 4 : 8;
   for (const way of data.tree.ways) {
     for (const point of way.points) { x.push(finite(point[i])); y.push(finite(point[j])); }
     x.push(null);
@@ -14,13 +14,39 @@ function ways(i, j) {
     {
       type: "scatter", mode: "markers", x: data.tree.ways.map((way) => finite(way.x[i])),
       y: data.tree.ways.map((way) => finite(way.x[j])), hoverinfo: "text",
-      hovertext: data.tree.ways.map(passText), marker: { symbol: "x-thin-open", size: 8, color: WAY, line: { width: 2.2, color: WAY } },
+      hovertext: data.tree.ways.map(passText),
+      marker: { symbol: "x-thin-open", size, color: WAY, line: { width: 0.27 * size, color: WAY } },
     },
   ];
 }
 
 const passText = (way) => [`<b>pass</b> between modes ${way.modes.join(" and ")}`, `value ${told(way.value)}`,
   way.isSaddle ? "a saddle" : "the worst point seen, no saddle"].join("<br>");
+
+/** Modes on the plane in which they differ most. */
+plots.map = () => {
+  const { x, y, names: [across, up], paths: trails, ways: known } = data.map;
+  const joined = (lines, n) => lines.flatMap((points) => [...points.map((point) => finite(point[n])), null]);
+  const ends = (values) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)], room = 0.08 * (high - low || 1);
+    return [low - room, high + room];
+  };
+  const ranked = numbered(x, y, extent(x), extent(y)), small = count <= 150 ? 8 : 5;
+  return [
+    [
+      line(joined(trails, 0), joined(trails, 1), FADED, 0.9), line(joined(known, 0), joined(known, 1), WAY, 1.3),
+      ring({ meta: { at: (k) => [x[k], y[k]] } }),
+      ...[[locals, false], [globals, true]].flatMap(([some, isGlobal]) => [false, true].map((isNumbered) => {
+        const own = some.filter((k) => ranked.has(k) === isNumbered);
+        return isNumbered ? points(own, x, y, isGlobal, 17, 1, true) : crowd(own, x, y, isGlobal, small);
+      })),
+    ],
+    layout({
+      xaxis: axis(brief(across, 60), { range: ends(x), showgrid: false }),
+      yaxis: axis(brief(up, 60), { range: ends(y), showgrid: false }),
+    }),
+  ];
+};
 
 /** Lines end at the values of modes and join at barriers. */
 plots.tree = () => {
