@@ -24,6 +24,7 @@ from allmodes.connecting.tuning import TUNING
 from allmodes.keywords import helpful
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
+from allmodes.objective.evaluation import VALUE
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.residuals import SumOfSquares, sum_of_squares
 from allmodes.result import Result
@@ -31,6 +32,7 @@ from allmodes.result.barriers import Barriers, Way, ordered
 
 Floats = NDArray[np.float64]
 
+_DIFFERENT = 1e-5  # of the values of modes: by more another function is off
 _BUDGET = 10_000  # evaluations for each coordinate and one more, as of a search
 
 
@@ -57,6 +59,8 @@ def connect(
     points = box.to_unit(np.array([mode.x for mode in result.modes]))
     with Evaluator(source, workers=workers, on_error="nan") as evaluator:
         surface = Surface(evaluator, box, result.maximise, limit)
+        if surface.left >= surface.cost[VALUE]:
+            _compare(result, surface, points[0])
         survey = Survey(
             surface, points, surface.sign * values, _curvatures(result, box), np.random.default_rng(rng)
         )  # fmt: skip
@@ -64,6 +68,24 @@ def connect(
         ways = ordered([_way(route, surface) for route in survey.best], result.maximise)
         barriers = Barriers(values, result.maximise, ways, evaluator.nfev, evaluator.njev, is_complete)
     return replace(result, barriers=barriers)
+
+
+def _compare(result: Result, surface: Surface, best: Floats) -> None:
+    """Refuse a function that fails at the best mode, or is not what it was."""
+    found, wanted = float(surface.sign * surface.heights(best[None])[0]), result.modes[0].fun
+    if not np.isfinite(found):
+        said = surface.evaluator.failures[0]
+        raise ValueError(
+            f"fun failed at the best mode ({said.kind}: {said.text}); wanted the function that was searched."
+        )
+    values = np.array([mode.fun for mode in result.modes])
+    scale = max(float(np.ptp(values)), float(np.abs(values).max()), abs(np.nan_to_num(result.temperature)))
+    if abs(found - wanted) > _DIFFERENT * scale:
+        hint = ", and of fits the residuals divided by their errors" if result.is_fit else ""
+        raise ValueError(
+            f"fun is {found:.6g} at the best mode, where the search found {wanted:.6g}; wanted the function as it was "
+            f"searched, with the same args{hint}."
+        )
 
 
 def _check(result: Result) -> None:

@@ -14,6 +14,8 @@ from allmodes.result.mode import point_text
 from allmodes.storage import stored
 
 _SHOWN = 20  # modes in the text
+_ROUNDING = 1e-9  # of the worst barrier: values less than this are 0
+_NOTHING = 1e-5  # of the largest coordinate on a way: less is 0
 _OPEN = "?"  # where no way is known
 
 Floats = NDArray[np.float64]
@@ -167,12 +169,14 @@ def _table(barriers: Barriers, what: str) -> list[str]:
     """Of each mode: the lowest way to a better one."""
     leads = {merge.worse[0]: merge for merge in barriers.merges}
     rows = [["", "value", "barrier", what, "to", "pass"]]
-    for rank, value in enumerate(barriers.values[:_SHOWN].tolist(), 1):
+    highest = max((abs(merge.value) for merge in barriers.merges if np.isfinite(merge.value)), default=0.0)
+    shown = np.where(np.abs(barriers.values) <= _ROUNDING * highest, 0.0, barriers.values)
+    for rank, value in enumerate(shown[:_SHOWN].tolist(), 1):
         merge = leads.get(rank)
         if merge is None:
             rows.append([str(rank), f"{value:.6g}", "" if rank == 1 else _OPEN, "", "", ""])
             continue
-        at = point_text(merge.way.x) + ("" if merge.way.is_saddle else ", no saddle")
+        at = point_text(_place(merge.way)) + ("" if merge.way.is_saddle else ", no saddle")
         depth = float(barriers.depths[rank - 1])
         rows.append([str(rank), f"{value:.6g}", f"{merge.value:.6g}", f"{depth:.4g}", str(_target(merge)), at])
     widths = [max(len(row[k]) for row in rows) for k in range(5)]
@@ -181,6 +185,11 @@ def _table(barriers: Barriers, what: str) -> list[str]:
     ]
     more = len(barriers.values) - _SHOWN
     return lines + ([f"and {more} more"] if more > 0 else [])
+
+
+def _place(way: Way) -> Floats:
+    """The pass, with zeros where coordinates are rounding."""
+    return np.where(np.abs(way.x) <= _NOTHING * np.abs(way.points).max(axis=0), 0.0, way.x)
 
 
 def _target(merge: Merge) -> int:

@@ -189,7 +189,7 @@ def test_no_evaluation_too_many(four, maxfev):
 
 
 def test_more_evaluations_make_barriers_lower_and_never_higher(four):
-    matrices = [four.connect(himmelblau, maxfev=maxfev, rng=0).barriers.matrix for maxfev in (33, 100, 200, 500)]
+    matrices = [four.connect(himmelblau, maxfev=maxfev, rng=0).barriers.matrix for maxfev in (34, 100, 200, 500)]
     for before, after in pairwise(matrices):
         assert (after <= before + 1e-9).all()
     assert matrices[0].max() > matrices[-1].max() + 1.0
@@ -227,6 +227,13 @@ def test_what_cannot_be_connected_is_refused_with_the_reason(four):
     for result, why in ((whole, "whole numbers"), (noisy, "noisy"), (bound, "constraints"), (roots, "roots")):
         with pytest.raises(ValueError, match=why):
             result.connect(himmelblau)
+
+
+def test_another_function_is_refused(four):
+    with pytest.raises(ValueError, match="fun is 1 at the best mode, where the search found 4"):
+        four.connect(lambda x: himmelblau(x) + 1.0)
+    with pytest.raises(ValueError, match=r"fun failed at the best mode \(raised: TypeError"):
+        four.connect(lambda x, y: x + y)
 
 
 def test_what_is_missing_or_misspelt_is_said(four):
