@@ -330,9 +330,9 @@ def test_a_click_on_a_row_shows_its_mode_in_every_plot(show):
     page = show("plain")
     page.click(*page.middle(".modes tbody tr:nth-child(3) td:nth-child(3)"))
     rank = page.run("Number(document.querySelector('.modes tbody tr:nth-child(3) th').dataset.key)")
-    page.wait("places.filter((p) => p.data.some((t) => t.meta?.isRing && t.x.length)).length === 4")
+    page.wait("places.filter((p) => p.data.some((t) => t.meta?.isRing && t.x.length)).length === 5")
     assert chosen(page) == [[rank], [rank]]
-    assert rings(page) == ["slice", "tree", "modes", "parallel"]
+    assert rings(page) == ["slice", "tree", "modes", "parallel", "convergence"]
     page.press("Escape", 27)
     page.wait("places.every((p) => p.data.every((t) => !t.meta?.isRing || !t.x.length))")
     assert chosen(page) == [[], []]

@@ -52,6 +52,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "weight": _plain([mode.weight for mode in modes]),
         "flatness": _plain([mode.flatness for mode in modes]),
         "kind": [mode.kind for mode in modes],
+        "foundAt": [mode.found_at for mode in modes],
         "isGlobal": [bool(mode.is_global) for mode in modes],
         "covariances": _covariances(result),
         "paths": _paths(result),

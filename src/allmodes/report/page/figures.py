@@ -123,7 +123,7 @@ def _course(result: Result, data: dict[str, Any]) -> list[Figure]:
     if len(result.history):
         figures.append(
             Figure("convergence", "Convergence", "Modes found and best value against evaluations.",
-                   "Modes found and best value as the evaluations went on.")
+                   "Modes found and best value as the evaluations went on; a chosen mode is where it was found.")
         )  # fmt: skip
     if data["trace"]:
         figures.append(

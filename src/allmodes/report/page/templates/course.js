@@ -8,8 +8,11 @@ plots.convergence = () => {
     hovertext: values.map((value, n) => `${name} ${told(value)}<br>after ${nfev[n]} evaluations`),
   });
   const most = Math.max(...modes, 1);
+  const known = (evaluations) => modes[nfev.findLastIndex((count) => count <= evaluations)] ?? 0;
+  const found = ring({ meta: { at: (k) => [data.foundAt[k], known(data.foundAt[k])] }, marker: {
+    size: 13, symbol: "circle-open", color: RING, line: { width: 2.5, color: RING } } });
   return stacked(axis("evaluations", { range: fromZero(Math.max(...nfev)), exponentformat: "none" }), [
-    ["modes found", [steps(modes, BLUE, "modes")], { range: fromZero(most), ...whole(most) }],
+    ["modes found", [found, steps(modes, BLUE, "modes")], { range: fromZero(most), ...whole(most) }],
     ...(best.some((value) => finite(value) !== null) ? [["best value", [steps(best, GREEN, "best value")], {}]] : []),
   ]);
 };
