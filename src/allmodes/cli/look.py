@@ -101,7 +101,7 @@ def plot_command(
     convergence  modes found and best value against evaluations
     parallel     parallel coordinates of the modes
     waterfall    the values that local searches ended at
-    map          modes in three dimensions or more, on the plane in which they differ most
+    map          modes on the plane in which they differ most (3-d or more)
     tree         barriers between modes, if result.connect has found them
     animate      the annealing as a GIF
 

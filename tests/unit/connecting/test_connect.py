@@ -101,6 +101,23 @@ def test_double_wells(d):
     assert barriers.depths[1:] == pytest.approx(PASS - SHALLOW)
 
 
+def test_wells_that_are_bent_turned_and_stretched():
+    """By a map that keeps heights, and so barriers, but leaves nothing straight."""
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+
+    def warped(x):
+        y = (x @ turned) * [0.5, 1.0, 2.0]
+        z = y.copy()
+        z[:, 1:] -= 0.3 * (y[:, :-1] ** 2 - 1)
+        return double_wells(z)
+
+    found = found_of(warped, [(-5.0, 5.0)] * 3)
+    assert len(found.modes) == 8
+    barriers = found.connect(warped, rng=0).barriers
+    assert barriers.depths[1:] == pytest.approx(PASS - SHALLOW, abs=1e-6)
+    assert all(merge.way.is_saddle for merge in barriers.merges)
+
+
 def test_thirty_two_modes_in_five_dimensions_by_gradients():
     bounds = [(-2.0, 2.0)] * 5
     found = found_of(double_wells, bounds, jac=lambda x: 4 * x * (x**2 - 1) + 0.1)
