@@ -95,7 +95,15 @@ def draw_ways(result: Result, pair: Sequence[int], ax: Any) -> bool:
     size = _PASSES[len(merges) > _NUMBERED]
     for merge in merges:
         ax.plot(*broken(result, merge.way.points)[:, list(pair)].T, color=WAY, linewidth=1.2, zorder=3)
-        ax.plot(*merge.way.x[list(pair)], marker="x", markersize=size, markeredgewidth=0.3 * size, color=WAY, zorder=5)
+        ax.plot(
+            *merge.way.x[list(pair)],
+            marker="x",
+            markersize=size,
+            markeredgewidth=0.3 * size,
+            color=WAY,
+            clip_on=False,
+            zorder=5,
+        )
     return bool(merges)
 
 

@@ -13,7 +13,7 @@ function ways(i, j) {
     line(x, y, WAY, 1.3),
     {
       type: "scatter", mode: "markers", x: data.tree.ways.map((way) => finite(way.x[i])),
-      y: data.tree.ways.map((way) => finite(way.x[j])), hoverinfo: "text",
+      y: data.tree.ways.map((way) => finite(way.x[j])), hoverinfo: "text", cliponaxis: false,
       hovertext: data.tree.ways.map(passText),
       marker: { symbol: "x-thin-open", size, color: WAY, line: { width: 0.27 * size, color: WAY } },
     },
