@@ -298,7 +298,9 @@ def test_another_pair_of_coordinates_is_another_plot(show, results):
 def test_a_click_in_the_pairs_shows_that_pair(show):
     page = show("hostile")
     before = shown(page)[:2]
-    page.click(*page.middle("#plot-pairs .subplot.x3y3 .points path"))
+    point = "#plot-pairs .subplot.x3y3 .points path"
+    page.wait(HOVER.format("pairs"), lambda: page.middle(point))  # a busy machine is slow to see what is pointed at
+    page.click(*page.middle(point))
     page.wait("document.getElementById('across').value === '1'")
     assert page.run("[across.value, up.value]") == ["1", "2"]
     assert shown(page)[:2] != before
