@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from dataclasses import replace
 
@@ -40,6 +43,7 @@ def failing(x):
 @pytest.fixture(scope="module")
 def results():
     plain = find_minima(himmelblau, [(-6, 6)] * 2, rng=0, names=["alpha", "beta"], maxfev=1500)
+    plain = plain.connect(himmelblau, rng=0)
     hostile = find_minima(failing, [(-6, 6)] * 3, rng=0, names=HOSTILE, on_error="nan", maxfev=1500)
     annealed = find_minima(himmelblau, [(-6, 6)] * 2, rng=0, method="anneal", maxfev=2500)
     rng = np.random.default_rng(0)
@@ -53,7 +57,14 @@ def results():
     no_paths = type(plain.paths)()
     large = replace(plain, modes=many, x=many[0].x, mixture=None, names=(), paths=no_paths, bounds=bounds)
     failed = find_minima(lambda x: np.nan, [(-6, 6)], rng=0)
-    return {"plain": plain, "hostile": hostile, "annealed": annealed, "large": large, "failed": failed}
+    wide = replace(large, barriers=None)
+    kinds = ("minimum", "boundary", "flat", "unverified")
+    crowd = tuple(
+        replace(many[k % 300], x=rng.uniform(-6, 6, 5), fun=0.01 * k, is_global=k < 2, kind=kinds[k % 4])
+        for k in range(2000)
+    )
+    crowd = replace(wide, modes=crowd, x=crowd[0].x, bounds=np.tile([-6.0, 6.0], (5, 1)))
+    return {"plain": plain, "hostile": hostile, "annealed": annealed, "large": wide, "failed": failed, "crowd": crowd}
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +132,9 @@ def heading_at(page, heading):
 
 @pytest.mark.parametrize(
     ("name", "dark"),
-    [("plain", False), ("plain", True), ("hostile", False), ("annealed", False), ("large", False), ("failed", False)],
-)
+    [("plain", False), ("plain", True), ("hostile", False), ("annealed", False), ("large", False), ("failed", False),
+     ("crowd", False)],
+)  # fmt: skip
 def test_it_loads_without_errors_or_requests(show, addresses, name, dark):
     page = show(name, dark)
     assert page.events(*NOISE) == []
@@ -158,7 +170,7 @@ def test_the_dark_page_is_dark_and_its_plots_can_be_read(show):
     assert min(brightness[1:]) > 600
 
 
-@pytest.mark.parametrize("name", ["plain", "hostile", "large", "failed", "annealed"])
+@pytest.mark.parametrize("name", ["plain", "hostile", "large", "failed", "annealed", "crowd"])
 def test_nothing_is_wider_than_a_phone(show, name):
     page = show(name)
     page.resize(375, 700)
@@ -286,12 +298,179 @@ def test_another_pair_of_coordinates_is_another_plot(show, results):
 def test_a_click_in_the_pairs_shows_that_pair(show):
     page = show("hostile")
     before = shown(page)[:2]
-    page.click(*page.middle("#plot-pairs .subplot.x3y3 .points path"))
+    point = "#plot-pairs .subplot.x3y3 .points path"
+    page.wait(HOVER.format("pairs"), lambda: page.middle(point))  # a busy machine is slow to see what is pointed at
+    page.click(*page.middle(point))
     page.wait("document.getElementById('across').value === '1'")
     assert page.run("[across.value, up.value]") == ["1", "2"]
     assert shown(page)[:2] != before
     pick(page, "across", 0)
     pick(page, "up", 1)
+
+
+# ---- a mode that is chosen
+
+
+def chosen(page):
+    """The ranks of rows that are marked, and of modes that have a ring in the slice."""
+    return page.run(
+        "[[...document.querySelectorAll('tr[aria-current]')].map((row) => Number(row.cells[0].dataset.key)),"
+        "(() => { const [x, y] = document.getElementById('plot-slice').data.filter((t) => t.meta?.isRing)"
+        ".map((t) => [t.x[0], t.y[0]])[0];"
+        "return data.x.flatMap(([a, b], k) => (a === x && b === y ? [k + 1] : [])); })()]"
+    )
+
+
+def rings(page):
+    """How many plots show a ring, or another line, around what is chosen."""
+    return page.run(
+        "places.filter((place) => place.data.some((t) => t.meta?.isRing && t.x.length)).map((p) => p.id.slice(5))"
+    )
+
+
+def test_a_click_on_a_row_shows_its_mode_in_every_plot(show):
+    page = show("plain")
+    page.click(*page.middle(".modes tbody tr:nth-child(3) td:nth-child(3)"))
+    rank = page.run("Number(document.querySelector('.modes tbody tr:nth-child(3) th').dataset.key)")
+    page.wait("places.filter((p) => p.data.some((t) => t.meta?.isRing && t.x.length)).length === 5")
+    assert chosen(page) == [[rank], [rank]]
+    assert rings(page) == ["slice", "tree", "modes", "parallel", "convergence"]
+    page.press("Escape", 27)
+    page.wait("places.every((p) => p.data.every((t) => !t.meta?.isRing || !t.x.length))")
+    assert chosen(page) == [[], []]
+
+
+def test_a_click_on_a_point_shows_its_row(show, results):
+    page = show("crowd")
+    page.run("sortBy(headings[0])")  # descending: the best mode is at the end, far beyond the rows laid out
+    assert page.run("document.querySelectorAll('.modes tbody tr:not(.later)').length") == 200
+    best = "#plot-slice .scatterlayer .trace:last-child .points path:last-child"
+    page.wait(HOVER.format("slice") + "?.textContent.startsWith('mode 1 ')", lambda: page.middle(best))
+    page.click(*page.middle(best))
+    page.wait("document.querySelectorAll('tr[aria-current]').length === 1")
+    assert chosen(page) == [[1], [1]]
+    seen = page.run(
+        "(() => { const [row, box] = [document.querySelector('tr[aria-current]'), table.parentElement]"
+        ".map((e) => e.getBoundingClientRect()); return row.top > box.top && row.bottom < box.bottom + 1; })()"
+    )
+    assert seen
+    page.run("choose(null)")
+    page.run("sortBy(headings[0])")
+
+
+def test_rows_are_chosen_by_the_keyboard(show):
+    page = show("plain")
+    page.run("document.querySelector('.modes tbody tr').focus()")
+    page.press("ArrowDown", 40)
+    page.press("Enter", 13)
+    page.wait("document.querySelectorAll('tr[aria-current]').length === 1")
+    assert page.run("document.querySelector('tr[aria-current]').rowIndex") == 2
+    page.press("Enter", 13)
+    assert chosen(page) == [[], []]
+
+
+def test_marks_have_the_shape_of_what_they_are(show):
+    page = show("crowd")
+    shapes = page.run(
+        "[...new Set(document.getElementById('plot-slice').data.filter((t) => t.customdata)"
+        ".flatMap((t) => t.customdata.map((k, n) => `${data.kind[k]} ${t.marker.symbol[n]}`)))].sort()"
+    )
+    assert shapes == ["boundary square", "flat diamond", "minimum circle", "unverified triangle-up"]
+
+
+def test_the_map_shows_the_chosen_mode(show):
+    page = show("crowd")
+    page.run("choose(7)")
+    ring = "document.getElementById('plot-map').data.find((t) => t.meta?.isRing)"
+    page.wait(f"{ring}.x.length === 1")
+    assert page.run(f"{ring}.x[0] === data.map.x[7] && {ring}.y[0] === data.map.y[7]")
+    page.run("choose(null)")
+    page.wait(f"{ring}.x.length === 0")
+
+
+# ---- many modes
+
+
+def test_past_thirty_modes_only_some_are_numbered(show):
+    page = show("crowd")
+    numbered = "document.querySelectorAll('#plot-slice .scatterlayer .textpoint').length"
+    assert 1 <= page.run(numbered) <= 30
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("value < 3", lambda mode: mode.fun < 3), ("boundary", lambda mode: mode.kind == "boundary"),
+        ("value<3, boundary", lambda mode: mode.fun < 3 and mode.kind == "boundary"),
+        ("x0 >= 5.5 x1 < 0", lambda mode: mode.x[0] >= 5.5 and mode.x[1] < 0), ("rank = 17", None),
+        ("nothing like it", lambda mode: False), ("kind != flat", lambda mode: mode.kind != "flat"),
+        ("", lambda mode: True),
+    ],
+)  # fmt: skip
+def test_rows_are_filtered(show, results, asked, kept):
+    page = show("crowd")
+    page.run(f"(() => {{ byId('filter').value = {asked!r}; byId('filter').dispatchEvent(new Event('input')); }})()")
+    modes = results["crowd"].modes
+    wanted = [17] if kept is None else [rank for rank, mode in enumerate(modes, 1) if kept(mode)]
+    laid_out = page.run(
+        "[...document.querySelectorAll('.modes tbody tr')].filter((row) => row.offsetHeight)"
+        ".map((row) => Number(row.cells[0].dataset.key))"
+    )
+    assert laid_out == wanted[:200]
+    assert page.run("byId('counted').textContent") == (f"{len(wanted)} of 2000" if asked else "")
+
+
+def test_more_rows_come_as_one_scrolls(show):
+    page = show("crowd")
+    laid_out = "document.querySelectorAll('.modes tbody tr:not(.later)').length"
+    assert page.run(laid_out) == 200
+    page.run("table.parentElement.scrollTop = 1e6")
+    page.wait(f"{laid_out} === 400")
+    page.run("restart()")
+
+
+def test_what_is_downloaded_has_all_digits(show, results):
+    page = show("crowd")
+    head, *lines = list(csv.reader(io.StringIO(page.run("asCsv()"))))
+    assert head[:2] == ["rank", "value"]
+    assert head[-5:] == ["x0", "x1", "x2", "x3", "x4"]
+    modes = results["crowd"].modes
+    assert [float(line[1]) for line in lines] == [mode.fun for mode in modes]
+    np.testing.assert_array_equal(np.array([line[-5:] for line in lines], float), [mode.x for mode in modes])
+    read = json.loads(page.run("asJson()"))
+    assert [mode["x"] for mode in read["modes"]] == [mode.x.tolist() for mode in modes]
+    assert [mode["rank"] for mode in read["modes"]] == list(range(1, 2001))
+
+
+def test_barriers_are_downloaded(show, results):
+    read = json.loads(show("plain").run("asJson()"))
+    merges = results["plain"].barriers.merges
+    assert [way["value"] for way in read["barriers"]] == [merge.value for merge in merges]
+    assert [way["modes"] for way in read["barriers"]] == [list(merge.way.modes) for merge in merges]
+
+
+# ---- the landscape
+
+
+def test_colours_become_grey_and_come_back(show):
+    page = show("plain")
+    scale = "document.getElementById('plot-slice').data.find((t) => t.type === 'contour').colorscale"
+    assert page.run(scale) == "Viridis"
+    pick(page, "colours", 1)
+    page.wait(f"{scale} !== 'Viridis'")
+    pick(page, "colours", 0)
+    page.wait(f"{scale} === 'Viridis'")
+
+
+def test_pointing_at_a_pass_says_its_value(show, results):
+    page = show("plain")
+    crosses = page.run("document.getElementById('plot-slice').data.findIndex((t) => t.marker?.symbol === 'x-thin-open' "
+                       "&& t.x.length === 3)")  # fmt: skip
+    said = page.run(f"document.getElementById('plot-slice').data[{crosses}].hovertext")
+    values = [merge.value for merge in results["plain"].barriers.merges]
+    assert [float(re.search(r"value ([\d.]+)<br>a saddle", text)[1]) for text in said] == pytest.approx(
+        values, rel=1e-5
+    )
 
 
 # ---- what the user wrote

@@ -11,7 +11,7 @@ from allmodes.modes.coverage import estimate
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.covariances import Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
-from allmodes.result import AnnealingTrace, History, Mode, Paths, Result, best_of
+from allmodes.result import AnnealingTrace, Barriers, History, Mode, Paths, Result, Way, best_of
 
 
 def mode(x, fun, **changes):
@@ -81,6 +81,16 @@ def some_trace(d=2, steps=12, runs=2):
         weights=[np.array([1.0 - 0.5 * c, 0.5 * c]) for c in cool], means=means,
         covariances=[np.tile((0.01 + 0.4 * c) * np.eye(d), (2, 1, 1)) for c in cool],
     )  # fmt: skip
+
+
+def some_barriers():
+    """Of the four modes: a chain of ways, the last of which is no saddle."""
+    corners = np.array([each.x for each in four_modes()])
+    ways = [
+        Way((i + 1, i + 2), value, 0.5 * (corners[i] + corners[i + 1]), value < 1.2, corners[i : i + 2])
+        for i, value in enumerate((0.8, 1.0, 1.4))
+    ]
+    return Barriers(np.array([each.fun for each in four_modes()]), False, tuple(ways), 150, 0, True)
 
 
 def result(d=2, **changes):

@@ -86,7 +86,20 @@ class TestShow:
 
 
 class TestPlot:
-    @pytest.mark.parametrize("kind", KINDS)
+    def test_some_kinds_are_of_some_results_only(self, annealed):
+        annealed.save("mine.npz")
+        for kind, why in (("map", "here are 2"), ("tree", "has no barriers yet")):
+            shown = run("plot", "mine.npz", kind)
+            assert shown.exit_code == 2
+            assert why in told(shown)
+        fun = lambda x: float(((x**2 - 1) ** 2).sum())  # noqa: E731
+        found = find_minima(fun, [(-2, 2)] * 3, rng=0).connect(fun, maxfev=300, rng=0)
+        found.save("deep.npz")
+        for kind in ("map", "tree"):
+            assert run("plot", "deep.npz", kind).exit_code == 0
+            assert Path(f"{kind}.png").read_bytes()[:4] == b"\x89PNG"
+
+    @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("map", "tree")])
     def test_every_kind_is_drawn(self, annealed, kind):
         annealed.save("mine.npz")
         shown = run("plot", "mine.npz", kind)

@@ -96,7 +96,7 @@ def test_a_page_has_all_its_parts(result):
         assert any(link.get("href") == f"#{name}" for link in page.named("a"))
     for said in (result.status.name, str(result.coverage)[1:], result.coverage.assumes, f"{result.nfev} evaluations"):
         assert said in page.texts["summary"]
-    assert page_table.number(result.modes[0].fun) in page.texts["modes"]
+    assert repr(result.modes[0].fun) in [cell["title"] for cell in page.named("td") if cell["data-label"] == "value"]
     assert len(page.named("tr")) == 1 + len(result.modes)
 
 
@@ -246,7 +246,7 @@ def test_only_the_two_scripts_of_the_page_may_run(result):
 def test_every_dimension(result, d):
     page = Reader(html(wide(result, d), fun=lambda x: float(x @ x)))
     assert next(iter(page.data["slices"])) == ("0" if d == 1 else "0,1")
-    assert len(page.named("select")) == (0 if d == 1 else 2)
+    assert len(page.named("select")) == (0 if d == 1 else 3)  # across, up, colours
     assert len(page.data["x"][0]) == d
     coordinates = [cell for cell in page.named("th") if cell.get("class") == "coordinate"]
     assert len(coordinates) == min(d, page_table.MOST_COORDINATES)
@@ -278,13 +278,58 @@ def test_one_mode():
     assert "1 minimum in 1 dimension" in page.texts[None]
 
 
-@pytest.mark.parametrize(("count", "shown"), [(300, 300), (1200, 1000)])
+@pytest.mark.parametrize(("count", "shown"), [(300, 300), (2100, 2000)])
 def test_many_modes(result, count, shown):
     modes = tuple(replace(result.modes[k % 4], fun=float(k)) for k in range(count))
     page = Reader(html(replace(result, modes=modes, mixture=None)))
     assert len(page.named("tr")) == 1 + shown
     assert len(page.data["value"]) == shown
-    assert ("The best 1000 of 1200 modes" in page.texts["modes"]) == (count == 1200)
+    assert ("The best 2000 of 2100 modes" in page.texts["modes"]) == (count == 2100)
+
+
+def test_rows_beyond_the_first_come_when_one_scrolls_and_without_javascript_at_once(result):
+    modes = tuple(replace(result.modes[k % 4], fun=float(k)) for k in range(300))
+    written = html(replace(result, modes=modes, mixture=None))
+    rows = Reader(written).named("tr")[1:]
+    assert ["later" in row.get("class", "") for row in rows] == [False] * 200 + [True] * 100
+    assert "<noscript><style>.modes tr.later { display: table-row; }" in written
+
+
+def test_values_that_differ_by_rounding_look_equal_and_are_whole_when_pointed_at(result):
+    values = [0.0, 3e-15, 5.0, 5.0 + 2e-12]
+    modes = tuple(replace(mode, fun=value) for mode, value in zip(result.modes, values, strict=True))
+    page = Reader(html(replace(result, modes=modes, temperature=1.0)))
+    assert page.data["height"] == [0.0, 0.0, 5.0, 5.0]
+    assert page.data["value"] == values
+    cells = [cell for cell in page.named("td") if cell["data-label"] == "value"]
+    assert [cell["title"] for cell in cells] == [repr(value) for value in values]
+
+
+def test_without_the_function_the_page_says_how_to_get_contours(result):
+    hint = "result.report(path, fun=fun)"
+    assert hint in Reader(html(result)).texts["plots"]
+    assert hint not in Reader(html(result, fun=himmelblau)).texts["plots"]
+
+
+def test_barriers_are_a_tree(result):
+    connected = result.connect(himmelblau, rng=0)
+    page = Reader(html(connected))
+    assert "plot-tree" in [div.get("id") for div in page.named("div")]
+    tree = page.data["tree"]
+    assert [way["value"] for way in tree["ways"]] == [merge.value for merge in connected.barriers.merges]
+    assert [fork["level"] for fork in tree["forks"]] == pytest.approx([way["value"] for way in tree["ways"]])
+    assert f"{connected.barriers.nfev} evaluations" in page.texts["plots"]
+    assert Reader(html(result)).data["tree"] is None
+
+
+def test_a_map_of_three_dimensions_or_more(result):
+    deep = wide(result, 4)
+    page = Reader(html(deep))
+    assert "plot-map" in [div.get("id") for div in page.named("div")]
+    assert len(page.data["map"]["x"]) == len(deep.modes)
+    assert len(page.data["map"]["names"]) == 2
+    assert f"it shows {page.data['map']['share']} of how they differ" in page.texts["plots"]
+    assert Reader(html(result)).data["map"] is None
 
 
 def test_numbers_that_are_not_finite(result):

@@ -41,6 +41,20 @@ def test_everything_is_there(result):
     assert found["coverage"]["searches"] == result.coverage.searches
 
 
+def test_barriers_are_there_once_they_are_known():
+    def wells(x):
+        return float((x[0] ** 2 - 1) ** 2 + 0.1 * x[0])
+
+    found = find_minima(wells, [(-2, 2)], rng=0)
+    assert as_dict(found)["barriers"] is None
+    barriers = as_dict(found.connect(wells, rng=0))["barriers"]
+    (way,) = barriers["ways"]
+    assert way["modes"] == [1, 2]
+    assert way["value"] == pytest.approx(1.00125, abs=1e-5)
+    assert barriers["depths"][0] is None
+    assert barriers["is_complete"] is True
+
+
 def test_open_bounds_and_numbers_that_are_not_finite_are_null(result):
     assert as_dict(result)["bounds"] == [[-2.0, None]]
     assert plain([np.inf, -np.inf, np.nan, np.float32(0.5)]) == [None, None, None, 0.5]

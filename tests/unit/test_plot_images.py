@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import four_modes, result, some_trace, wells
+from drawn import four_modes, result, some_barriers, some_trace, wells
 from matplotlib.figure import Figure
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
@@ -59,11 +59,27 @@ def pairs(found):
     return deep.plot.pairs(ax=axes(4.0, 4.0))
 
 
+def tree(found):
+    return replace(found, barriers=some_barriers()).plot.tree(ax=axes(4.4, 3.4))
+
+
+def projected(found):
+    deep = result(4, modes=tuple(replace(mode, x=np.append(mode.x, [0.3 * i, -0.2 * i])) for i, mode in
+                                 enumerate(found.modes)), mixture=None)  # fmt: skip
+    return deep.plot.map(ax=axes())
+
+
+def connected(found):
+    return replace(found, barriers=some_barriers()).plot.landscape(wells, ax=axes(), resolution=41, cmap="grey")
+
+
 def animate(found, path):
     return replace(found, trace=some_trace()).plot.animate(path / "film.gif", wells, ax=axes(), frames=3)
 
 
-KINDS = [landscape, seen, line, modes, weights, convergence, parallel, pairs, animate]
+KINDS = [
+    landscape, seen, line, modes, weights, convergence, parallel, pairs, tree, projected, connected, animate,
+]  # fmt: skip
 
 
 def axes(width=3.6, height=3.6):
@@ -106,7 +122,8 @@ def with_one_moved():
     [
         (landscape, without_ellipse), (landscape, with_a_local_best), (landscape, with_one_moved),
         (modes, with_a_local_best), (modes, with_one_moved), (parallel, with_one_moved), (pairs, with_a_local_best),
-        (line, with_one_moved),
+        (line, with_one_moved), (tree, with_a_local_best), (projected, with_a_local_best),
+        (connected, with_a_local_best),
     ],
 )  # fmt: skip
 def test_a_small_change_is_seen(kind, changed, tmp_path):

@@ -287,13 +287,26 @@ def test_a_function_that_returns_its_gradient_too_is_understood():
     np.testing.assert_array_equal(found, plain)
 
 
-def test_good_is_light():
+@pytest.mark.parametrize("cmap", ["viridis", "cividis", "grey"])
+def test_good_is_light(cmap):
     for maximise in (False, True):
-        ax = result(maximise=maximise).plot.landscape(lambda x: x[0], ax=axes(), resolution=9)
+        ax = result(maximise=maximise).plot.landscape(lambda x: x[0], ax=axes(), resolution=9, cmap=cmap)
         area = ax.collections[0]
-        colours = area.to_rgba(area.levels[:-1] + 1e-9)[:, 0]
-        assert (np.diff(colours) > 0.0).all() == maximise
-        assert (np.diff(colours) < 0.0).all() != maximise
+        lightness = area.to_rgba(area.levels[:-1] + 1e-9)[:, :3] @ [0.2126, 0.7152, 0.0722]
+        assert (np.diff(lightness) > 0.0).all() == maximise
+        assert (np.diff(lightness) < 0.0).all() != maximise
+
+
+def test_landscapes_are_in_colour_unless_grey_is_wanted():
+    drawn = [result().plot.landscape(wells, ax=axes(), resolution=9, **how) for how in ({}, {"cmap": "grey"})]
+    spreads = [np.ptp(ax.collections[0].get_facecolor()[:, :3], axis=1).max() for ax in drawn]
+    assert spreads[0] > 0.3
+    assert spreads[1] < 0.01
+
+
+def test_an_unknown_colour_map_is_refused_with_what_there_is():
+    with pytest.raises(ValueError, match="cmap is 'virdis'; wanted \"grey\" or a colour map of matplotlib"):
+        result().plot.landscape(wells, ax=axes(), cmap="virdis")
 
 
 def test_without_the_function_the_title_says_what_is_shown():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from allmodes.result import Result
 
 COORDINATES = Listed("numbers, from 0, or names of coordinates, separated by commas", lambda text: _coordinate(text))
-KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "waterfall", "animate")
+KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "waterfall", "map", "tree", "animate")
 _OF_THE_FUNCTION = ("landscape", "animate")  # those with contours
 _IN_OPTIONS = {
     'method="anneal" or an engine assembly such as nva.presets.nva_gm()': "--method anneal",
@@ -101,6 +101,8 @@ def plot_command(
     convergence  modes found and best value against evaluations
     parallel     parallel coordinates of the modes
     waterfall    the values that local searches ended at
+    map          modes on the plane in which they differ most (3-d or more)
+    tree         barriers between modes, if result.connect has found them
     animate      the annealing as a GIF
 
     \b

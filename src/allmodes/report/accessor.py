@@ -9,17 +9,21 @@ from typing import Any
 from allmodes.nva.engine import Run
 from allmodes.objective import Objective
 from allmodes.report.bars import modes
+from allmodes.report.canvas import VALUES
 from allmodes.report.course import convergence, weights
 from allmodes.report.explanations import fits, profile, waterfall
 from allmodes.report.film import animate
 from allmodes.report.landscape import landscape
 from allmodes.report.pairs import pairs
 from allmodes.report.parallel import parallel
+from allmodes.report.projection import map_of_modes
 from allmodes.report.runs import as_result, draw_run
+from allmodes.report.tree import tree
 from allmodes.report.waterfall import waterfall_of_ends
 from allmodes.result import Result
 
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
+OF_SOME = ("tree", "map")  # results with barriers, and in three dimensions or more
 OF_FITS = ("fits", "profile", "waterfall")
 
 
@@ -42,12 +46,14 @@ class Plots:
         resolution: int | None = None,
         label: str = "value",
         constraints: Any = None,
+        cmap: str = VALUES,
     ) -> Any:
         """Contours of a slice of the function, with local searches, ellipses and modes numbered by rank.
 
         Global modes are filled, local ones open; squares sit at a bound, pentagons at a constraint, diamonds are
         flat, triangles unverified. What constraints exclude is hatched, and equality constraints are lines. Whole
         numbers and choices are dots.
+        Ways of `result.connect` are lines, with crosses at their passes, where there are two coordinates.
         Ellipses are two standard deviations at the temperature of the weights, within the slice.
 
         Args:
@@ -60,8 +66,9 @@ class Plots:
             resolution: points along each side of the slice at which `fun` is called; 101, or 801 of one coordinate.
             label: what `fun` returns, if it is not the value that was searched but its logarithm, say.
             constraints: as in `find_minima`, for results that were loaded; others know theirs.
+            cmap: a colour map of matplotlib, whose light end is put where values are good, or "grey".
         """
-        return landscape(self._result, fun, coordinates, at, ax, resolution, label, constraints)
+        return landscape(self._result, fun, coordinates, at, ax, resolution, label, constraints, cmap)
 
     def pairs(self, coordinates: Sequence[int | str] | None = None, ax: Any = None, fig: Any = None) -> Any:
         """Modes, and draws of the mixture, for every pair of coordinates.
@@ -72,6 +79,22 @@ class Plots:
             fig: a figure or subfigure to add axes to instead.
         """
         return pairs(self._result, coordinates, ax, fig)
+
+    def tree(self, ax: Any = None) -> Any:
+        """The disconnectivity tree, after `result.connect(fun)`: lines end at the values of modes and join at barriers.
+
+        Dotted joins are at the worst point that was seen on a way; all others are saddles. Lines that do not join are
+        modes between which no way is known.
+        """
+        return tree(self._result, ax)
+
+    def map(self, ax: Any = None) -> Any:
+        """Modes in three dimensions or more on the plane in which they differ most, with local searches and ways.
+
+        The plane is that of the first two principal components of the modes, in shares of what is shown of each
+        coordinate; the title says how much of their differences it shows.
+        """
+        return map_of_modes(self._result, ax)
 
     def modes(self, ax: Any = None) -> Any:
         """Value, weight and flatness of the best thirty modes as bars."""

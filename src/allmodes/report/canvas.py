@@ -16,7 +16,8 @@ from allmodes.result import Result
 # A palette that colour-blind readers can tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 LINES = COLOURS[:6]  # without yellow: a thin yellow line is lost on white paper
-GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], COLOURS[2], "0.45"
+GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], "0.25", "0.45"
+WAY = "0.15"  # of ways between modes
 VALUES = "viridis"  # a colour map whose lightness grows evenly: order is seen without seeing colour
 SMALL = 8.0  # points, of a font
 _LONGEST_LABEL = 24  # characters
@@ -27,6 +28,7 @@ _TEXT_AT = (0.5, 0.5)
 _ROUNDING = 1e-9  # relative difference of values that means nothing
 _MOST_LEVELS = 101  # places of a coordinate of whole numbers
 _MOST_NAMED = 12  # named choices along an axis
+_LIGHTNESS = (0.2126, 0.7152, 0.0722)  # of red, green and blue
 _PLAIN = 100.0  # ratio of the ends of a logarithmic axis below which ticks are plain numbers
 _TICKS = np.array([1.0, 1.5, 2.0, 3.0, 5.0, 7.0])  # of a decade
 _BELOW = 4.8  # heights of its letters between a legend and the axes: ticks and label have room
@@ -138,9 +140,18 @@ def _rounding(result: Result, values: Floats) -> float:
 
 
 def heights(result: Result, most: int | None = None) -> Floats:
-    """Values of the best modes (J,), 0 where they are rounding: a bar would make something of it."""
+    """Values of the best modes (J,) without what is rounding: 0 where that is all there is, and equal where they are.
+
+    A bar or a column of numbers would make something of it.
+    """
     values = np.array([mode.fun for mode in result.modes[:most]])
-    return np.where(np.abs(values) <= _rounding(result, values[np.isfinite(values)]), 0.0, values)
+    values = np.where(np.abs(values) <= _rounding(result, values[np.isfinite(values)]), 0.0, values)
+    level = np.nan
+    for i in (i for i in np.argsort(values, kind="stable").tolist() if np.isfinite(values[i])):
+        if abs(values[i] - level) <= _rounding(result, values[i : i + 1]):
+            values[i] = level
+        level = values[i]
+    return values
 
 
 def percent(share: float) -> str:
@@ -240,6 +251,20 @@ def widths(result: Result, places: Sequence[int]) -> Floats:
     """Of what is shown of coordinates, (n,), on their scales."""
     ends = np.array([limits(result, i) for i in places]).reshape(-1, 2).T
     return np.ptp(on_scale(result, places, ends), axis=0)
+
+
+def light_is_good(cmap: str, maximise: bool) -> Any:
+    """A colour map of matplotlib, turned so that its light end is at the good values; "grey" for plain greys."""
+    from matplotlib import colormaps
+
+    name = {"grey": "Greys", "gray": "Greys"}.get(cmap, cmap)
+    if name not in colormaps:
+        raise ValueError(
+            f'cmap is {cmap!r}; wanted "grey" or a colour map of matplotlib, such as "viridis" or "cividis".'
+        )
+    colours = colormaps[name]
+    low, high = (float(np.dot(colours(end)[:3], _LIGHTNESS)) for end in (0.0, 1.0))
+    return colours if (high > low) == maximise else colours.reversed()
 
 
 def panels(ax: Any, rows: int, columns: int) -> list[Any]:

@@ -40,6 +40,7 @@ def landscape(
     resolution: int | None = None,
     label: str = "value",
     constraints: Any = None,
+    cmap: str = canvas.VALUES,
 ) -> Any:
     """See `allmodes.report.accessor.Plots.landscape`."""
     pair, limiting = choose(result, coordinates), region.known(result, constraints)
@@ -51,7 +52,7 @@ def landscape(
     canvas.show(ax, result, pair)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     ax.tick_params(pad=_PAD)
-    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None)
+    said = draw_background(result, fun, pair, point, ax, resolution or _RESOLUTION, label if is_own else None, cmap)
     entries = _foreground(result, pair, point, ax)
     if limiting is not None:
         entries += region.shade(limiting, pair, point, _sides(result, pair, ax, resolution or _RESOLUTION), ax)
@@ -86,15 +87,16 @@ def draw_background(
     ax: Any,
     resolution: int,
     bar: str | None,
+    cmap: str = canvas.VALUES,
 ) -> str:
     """Contours of the function, or of what is known of it; returns a description.
 
-    `bar` is the label of the colour bar; None for none.
+    `bar` is the label of the colour bar, None for none; `cmap` is a colour map, the light end of which is good.
     """
     from matplotlib.colors import BoundaryNorm
     from matplotlib.tri import Triangulation
 
-    colours = "Greys_r" if result.maximise else "Greys"  # good is light
+    colours = canvas.light_is_good(cmap, result.maximise)
     if fun is not None:
         seen = slices.cut(result, fun, pair, point, _sides(result, pair, ax, resolution))
         if any(canvas.levels(result, i) is not None for i in pair):
@@ -182,6 +184,8 @@ def _foreground(result: Result, pair: list[int], point: Floats, ax: Any) -> list
         trail.set_label("local searches")
         extra.append(trail)
     is_off = _is_off(result, pair, point)
+    if len(canvas.free(result)) == 2 and marks.draw_ways(result, pair, ax):
+        extra.append(Line2D([], [], color=canvas.WAY, linewidth=1.2, marker="x", label="lowest ways and passes"))
     if marks.draw_ellipses(result, pair, ax, is_off):
         text = f"2 s.d. at temperature {result.temperature:.2g}"
         extra.append(Line2D([], [], color=canvas.REFERENCE, linewidth=1.0, label=text))
@@ -268,12 +272,7 @@ def _line(
             ax.plot(result.paths.points[:, i], result.paths.values, **style, alpha=0.5, zorder=2)
             entries.append(Line2D([], [], **style, label="points of local searches"))
     off = _is_off(result, [i], point)
-    for rank, mode in reversed(list(enumerate(result.modes, 1))):
-        look = marks.appearance(mode) | {"alpha": 0.35 if off[rank - 1] else 1.0}
-        ax.plot(mode.x[i], mode.fun, **look, markersize=13.0, clip_on=False, zorder=5)
-        colour = "white" if mode.is_global else canvas.LOCAL
-        ax.annotate(str(rank), (mode.x[i], mode.fun), color=colour, fontsize=canvas.SMALL, ha="center", va="center",
-                    zorder=6)  # fmt: skip
+    marks.draw_at(result, np.array([[mode.x[i], mode.fun] for mode in result.modes]).reshape(-1, 2), ax, off)
     ax.set(xlabel=canvas.labels(result)[i], ylabel=label)
     said = "" if fun is not None else "no curve: pass fun to draw it"
     canvas.set_title(ax, _title(result, at, 1, said), _TITLE_PAD)

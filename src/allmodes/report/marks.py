@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.report import canvas
-from allmodes.report.canvas import GLOBAL, LOCAL, PATH
+from allmodes.report.canvas import GLOBAL, LOCAL, PATH, WAY
 from allmodes.result import Mode, Result
 
 _SHAPES = {"minimum": "o", "maximum": "o", "boundary": "s", "constrained": "p", "flat": "D", "unverified": "^"}
@@ -17,6 +17,7 @@ _KINDS = {"o": "", "s": ", at a bound", "p": ", at a constraint", "D": ", flat",
 _NUMBERED = 30  # modes that bear their rank
 _CLOSE = 0.045  # of the picture: a number closer than this to a better one would hide it
 _SIZES = (13.0, 5.0)  # of a mode with a number, and without
+_PASSES = (6.5, 3.0)  # of a pass, where there are few and where there are many
 _STANDARD_DEVIATIONS = 2.0
 _ANGLES = 73
 _LETTERS = 0.6  # size of a number, as a share of the marker it stands on
@@ -74,12 +75,36 @@ def draw_ellipses(result: Result, pair: Sequence[int], ax: Any, is_off: Bools) -
 
 def draw_paths(result: Result, pair: Sequence[int], ax: Any) -> bool:
     """Where local searches went, evenly chosen from all that are kept; whether any was drawn."""
-    paths = [path for path in result.paths if len(path) > 1]
-    for path in paths[:: -(-len(paths) // _MOST_DRAWN) or 1]:
+    paths = some_paths(result)
+    for path in paths:
         line = broken(result, path)[:, list(pair)]
         ax.plot(*line.T, color=PATH, linewidth=0.8, alpha=0.6, zorder=2)
         ax.plot(*line[0], marker=".", markersize=3.0, color=PATH, alpha=0.6, zorder=2)
     return bool(paths)
+
+
+def some_paths(result: Result) -> list[Floats]:
+    """Paths of local searches, evenly chosen from all that are kept."""
+    paths = [path for path in result.paths if len(path) > 1]
+    return paths[:: -(-len(paths) // _MOST_DRAWN) or 1]
+
+
+def draw_ways(result: Result, pair: Sequence[int], ax: Any) -> bool:
+    """The ways that join the modes, with a cross at the worst point of each; whether any was drawn."""
+    merges = () if result.barriers is None else result.barriers.merges
+    size = _PASSES[len(merges) > _NUMBERED]
+    for merge in merges:
+        ax.plot(*broken(result, merge.way.points)[:, list(pair)].T, color=WAY, linewidth=1.2, zorder=3)
+        ax.plot(
+            *merge.way.x[list(pair)],
+            marker="x",
+            markersize=size,
+            markeredgewidth=0.3 * size,
+            color=WAY,
+            clip_on=False,
+            zorder=5,
+        )
+    return bool(merges)
 
 
 def broken(result: Result, path: Floats) -> Floats:
@@ -107,12 +132,34 @@ def draw_modes(
     width = np.ptp(canvas.on_scale(result, pair, ends), axis=0)
     places = np.array([mode.x[list(pair)] for mode in result.modes]).reshape(-1, 2)
     seen = canvas.on_scale(result, pair, places)
+    numbered = _numbered(seen / width, is_off, most)
+    _draw(result, places, numbered, is_off, ax, size)
+    return legend_of(result.modes)
+
+
+def draw_at(result: Result, places: Floats, ax: Any, is_off: Bools | None = None) -> list[Any]:
+    """Modes at places (n, 2) of axes, numbered where there is room; returns entries of a legend."""
+    is_off = np.zeros(len(places), np.bool_) if is_off is None else is_off
+    ax.update_datalim(places)
+    ax.autoscale_view()
+    seen = ax.transAxes.inverted().transform(ax.transData.transform(places)).reshape(-1, 2)
+    _draw(result, places, _numbered(seen, is_off, _NUMBERED), is_off, ax, _SIZES[0])
+    return legend_of(result.modes)
+
+
+def _numbered(places: Floats, is_off: Bools, most: int) -> list[int]:
+    """Which modes bear their rank, at places (n, 2) as shares of the picture: the best that do not hide others."""
     numbered: list[int] = []
     for i in np.argsort(is_off, kind="stable"):
-        apart = np.hypot(*((seen[i] - seen[numbered]) / width).T)
+        apart = np.hypot(*(places[i] - places[numbered]).T)
         is_wanted = i < most or (not is_off[i] and is_off.any())
         if is_wanted and len(numbered) < most and apart.min(initial=np.inf) > _CLOSE:
             numbered.append(int(i))
+    return numbered
+
+
+def _draw(result: Result, places: Floats, numbered: list[int], is_off: Bools, ax: Any, size: float) -> None:
+    """Modes as dots, and those that bear their rank."""
     _draw_dots(result, places, [i for i in range(len(places)) if i not in set(numbered)], is_off, ax)
     for i in reversed(numbered):
         mode, alpha = result.modes[i], _PALE if is_off[i] else 1.0
@@ -120,7 +167,6 @@ def draw_modes(
         colour = "white" if mode.is_global else LOCAL
         letters = size * (_LETTERS if i < 99 else 0.75 * _LETTERS)
         ax.annotate(str(i + 1), places[i], color=colour, fontsize=letters, ha="center", va="center", zorder=7)
-    return legend_of(result.modes)
 
 
 def _draw_dots(result: Result, places: Floats, rows: list[int], is_off: Bools, ax: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from allmodes.modes.coverage import Coverage
-from allmodes.result import Mode, Result
+from allmodes.result import Barriers, Mode, Result
 
 _DERIVED = {
     "fit": ("chi2", "reduced_chi2", "dof", "standard_errors", "correlations", "aic", "bic"),
@@ -41,6 +41,8 @@ def as_dict(result: Result) -> dict[str, Any]:
         temperature: of the weights.
         maximise, method, names, bounds: what was asked for; a bound that is None is open.
         symmetries: matrices that change no value.
+        barriers: None, or after `Result.connect` a dict with ways (a list of modes (two ranks), value, x, is_saddle and
+            points), depths (how far from each mode to a better one), nfev, njev and is_complete.
         failures: a list of point, kind and text.
         history: lists nfev, best and modes.
         settings, versions: to run it again.
@@ -64,6 +66,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "names": list(result.names),
         "bounds": plain(result.bounds),
         "symmetries": plain(result.symmetries),
+        "barriers": None if result.barriers is None else _barriers(result.barriers),
         "failures": [_failure(failure) for failure in result.failures],
         "history": {name: plain(getattr(result.history, name)) for name in ("nfev", "best", "modes")},
         "settings": plain(result.settings),
@@ -91,6 +94,11 @@ def as_json(result: Result) -> str:
 def _coverage(coverage: Coverage) -> dict[str, Any]:
     derived = ("missing_modes", "missing_range", "share", "share_upper")
     return plain({name: getattr(coverage, name) for name in derived} | _fields(coverage))
+
+
+def _barriers(barriers: Barriers) -> dict[str, Any]:
+    known = {name: plain(getattr(barriers, name)) for name in ("depths", "nfev", "njev", "is_complete")}
+    return {"ways": [plain(_fields(way)) for way in barriers.ways]} | known
 
 
 def _mode(mode: Mode) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a search returns: `Result` and its parts."""
 
 from allmodes.result.audit import Audit
+from allmodes.result.barriers import Barriers, Merge, Way
 from allmodes.result.fit import Fit
 from allmodes.result.history import History
 from allmodes.result.mode import Mode, best_of
@@ -9,4 +10,6 @@ from allmodes.result.result import Result
 from allmodes.result.root import Root
 from allmodes.result.trace import AnnealingTrace
 
-__all__ = ["AnnealingTrace", "Audit", "Fit", "History", "Mode", "Paths", "Result", "Root", "best_of"]
+__all__ = [
+    "AnnealingTrace", "Audit", "Barriers", "Fit", "History", "Merge", "Mode", "Paths", "Result", "Root", "Way", "best_of",
+]  # fmt: skip

@@ -15,6 +15,7 @@ from allmodes import storage
 from allmodes.modes.coverage import Coverage
 from allmodes.nva.mixture import Mixture
 from allmodes.result.audit import Audit
+from allmodes.result.barriers import Barriers
 from allmodes.result.history import History
 from allmodes.result.mode import Mode
 from allmodes.result.paths import Paths
@@ -25,6 +26,7 @@ from allmodes.storage import stored
 
 _PLOTS = "allmodes.report.accessor"  # a higher layer: found by name when it is asked for
 _PAGE = "allmodes.report.page"  # likewise
+_WAYS = "allmodes.connecting"  # likewise
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +60,7 @@ class Result:
         trace: some of the mixtures that annealing went through; None if nothing was annealed.
         symmetries: matrices M (D, D) under which the function was seen to be the same, f(M x) = f(x), modulo periods:
             parts that swap names, signs that do not matter.
+        barriers: between modes, with the ways that `connect` found; None before.
         problem: what `find_fits` or `find_roots` was given, for plots; None elsewhere, and after loading.
         constraints: those of the search, for plots; None without any, and after loading.
         audit: of `allmodes.audit`, what is known of each end (see `allmodes.result.Audit`); None elsewhere.
@@ -89,6 +92,7 @@ class Result:
     paths: Paths = field(default_factory=Paths)
     trace: AnnealingTrace | None = None
     symmetries: tuple[Floats, ...] = ()
+    barriers: Barriers | None = None
     problem: Any = field(default=None, metadata={"stored": False})
     constraints: Any = field(default=None, metadata={"stored": False})
     audit: Audit | None = None
@@ -134,6 +138,22 @@ class Result:
         if fit is None:
             raise AttributeError("popt and pcov are those of explanations of data, found by find_fits and curve_fit.")
         return self.modes[0].x, fit.covariance
+
+    # ---- what is between modes
+
+    def connect(self, fun: Any = None, *, maxfev: int | None = None, **options: Any) -> Result:
+        """The same with `barriers`: the lowest ways between modes, by a bounded number of further evaluations.
+
+        Neighbours are joined first, and the highest point of each way is moved to the saddle beside it. A barrier is
+        that of the best way found; a better one may exist. `plot.tree()` draws them.
+
+        Args:
+            fun: the function, as it was searched; of fits the residuals, which need not be given after the search.
+            maxfev: never evaluate fun more often than this; 10,000 (d + 1) unless given, and mostly far less is used.
+            options: args, jac, vectorized and workers as in `find_minima`; rng, for ways that begin aside.
+        """
+        result: Result = importlib.import_module(_WAYS).connect(self, fun, maxfev=maxfev, **options)
+        return result
 
     # ---- as a dict
 
@@ -193,8 +213,8 @@ class Result:
 
     @property
     def plot(self) -> Any:
-        """Plots: `plot.landscape()`, `pairs`, `modes`, `weights`, `convergence`, `parallel`, `animate`; of fits
-        `fits`, `profile` and `waterfall`."""
+        """Plots: `plot.landscape()`, `pairs`, `map`, `tree`, `modes`, `waterfall`, `weights`, `convergence`,
+        `parallel`, `animate`; of fits `fits` and `profile`."""
         return importlib.import_module(_PLOTS).Plots(self)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Objective
-from allmodes.report import canvas, region, slices
-from allmodes.report.marks import broken
+from allmodes.report import canvas, projection, region, slices, tree
+from allmodes.report.marks import broken, some_paths
 from allmodes.result import Result
 
-MOST_MODES = 1000  # in the table and in the plots: a page with more is slow and nobody reads it
+MOST_MODES = 2000  # in the table and in the plots: a page with more is slow and nobody reads it
 _MOST_NUMBERS = 100_000  # of all covariances, or of all paths: more would weigh as much as the plots' code
 _PAIRS = 10  # of coordinates whose contours are drawn: all of them up to five dimensions
 _GRID = 41  # points along each side of a slice ...
@@ -25,6 +25,7 @@ _SECONDS = 20.0  # for all values on planes together: somebody is waiting for th
 _CURVE = 401  # points of a function of one coordinate
 _EQUALITIES = 4  # equality constraints that are drawn
 _DIGITS = 8  # more than a plot can show
+_ALL_DIGITS = 17  # of what may be downloaded
 _GRID_DIGITS = 5
 _SHADE_DIGITS = 3
 
@@ -44,14 +45,15 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "unit": "evaluations" if result.audit is None else "runs",
         "window": _plain(window),
         "limits": _plain([canvas.limits(result, i) for i in range(len(result.x))]),
-        "best": _plain([*result.x, result.fun]),  # a point that was evaluated, not always a mode
-        "x": _plain([mode.x for mode in modes]),
-        "value": _plain([mode.fun for mode in modes]),
+        "best": _plain([*result.x, result.fun], _ALL_DIGITS),  # a point that was evaluated, not always a mode
+        "x": _plain([mode.x for mode in modes], _ALL_DIGITS),
+        "value": _plain([mode.fun for mode in modes], _ALL_DIGITS),
         "height": _plain(canvas.heights(result, MOST_MODES)),
         "error": _plain([math.nan if mode.standard_error is None else mode.standard_error for mode in modes]),
         "weight": _plain([mode.weight for mode in modes]),
         "flatness": _plain([mode.flatness for mode in modes]),
         "kind": [mode.kind for mode in modes],
+        "foundAt": [mode.found_at for mode in modes],
         "isGlobal": [bool(mode.is_global) for mode in modes],
         "covariances": _covariances(result),
         "paths": _paths(result),
@@ -62,6 +64,8 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "isLevels": [places is not None for places in levels],
         "choices": {str(i): [str(each) for each in named] for i, named in result.choices.items()},
         "isWhole": is_whole,
+        "tree": _tree(result),
+        "map": _map(result),
     }
 
 
@@ -94,6 +98,45 @@ def _paths(result: Result) -> list[Any]:
     step = 1 + sum(path.size for path in paths) // _MOST_NUMBERS
     thinned = (np.concatenate([path[:-1:step], path[-1:]]) for path in paths if len(path) > 1)
     return [_plain(broken(result, path)) for path in thinned]
+
+
+def _tree(result: Result) -> dict[str, Any] | None:
+    """The disconnectivity tree, and the ways that it is made of; nothing where not all modes are on the page."""
+    barriers = result.barriers
+    if barriers is None or not barriers.merges or len(result.modes) > MOST_MODES:
+        return None
+    laid = tree.arrange(barriers)
+    forks = [
+        {"x": _plain(fork.x), "feet": _plain(fork.feet), "level": _plain(fork.level), "isSaddle": fork.is_saddle}
+        for fork in laid.forks
+    ]
+    ways = [
+        {
+            "modes": list(merge.way.modes), "value": _plain(merge.way.value, _ALL_DIGITS),
+            "isSaddle": merge.way.is_saddle, "x": _plain(merge.way.x, _ALL_DIGITS),
+            "points": _plain(broken(result, merge.way.points)),
+        }
+        for merge in barriers.merges
+    ]  # fmt: skip
+    limits = tree.limits(barriers)
+    return {"x": _plain(laid.x), "forks": forks, "tops": _plain(laid.tops), "limits": _plain(limits), "ways": ways}
+
+
+def _map(result: Result) -> dict[str, Any] | None:
+    """Modes, local searches and ways on the plane in which the modes differ most, in three dimensions or more."""
+    if len(canvas.free(result)) < 3 or len(result.modes) < 3:
+        return None
+    plane = projection.plane_of(result)
+    places = plane.of(np.array([mode.x for mode in result.modes[:MOST_MODES]]))
+    if not np.isfinite(places).all():
+        return None
+    ways = () if result.barriers is None else result.barriers.merges
+    return {
+        "x": _plain(places[:, 0]), "y": _plain(places[:, 1]), "names": projection.names_of(plane),
+        "share": canvas.percent(float(plane.shares.sum())),
+        "paths": [_plain(plane.of(broken(result, path))) for path in some_paths(result)],
+        "ways": [_plain(plane.of(broken(result, merge.way.points))) for merge in ways],
+    }  # fmt: skip
 
 
 def _trace(result: Result) -> dict[str, Any] | None:

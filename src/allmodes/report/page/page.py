@@ -24,7 +24,10 @@ from allmodes.result.fit_table import fit_table
 from allmodes.result.table import weighed
 
 _TEMPLATES = "templates"
-_SCRIPTS = ("values.js", "plots.js", "page.js")  # in the order in which they need each other
+_SCRIPTS = (
+    "values.js", "plots.js", "modes.js", "course.js", "tree.js", "table.js", "choosing.js", "page.js",
+)  # fmt: skip  # in the order in which they need each other
+_AT_ONCE = 200  # rows of the table that are laid out before one scrolls
 # What would end a script element, begin a comment in it or a line of JavaScript, as JSON may write it instead.
 _ESCAPED = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
@@ -69,10 +72,12 @@ def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, t
             policy=_policy(plotly, script),
             plotly=_packed(plotly),
             data=_as_json(drawn),
-            figures=figures.of(result, drawn),
+            figures=figures.of(result, drawn, fun is not None),
             result=result,
             text=text.of(result),
             table=table(result),
+            at_once=_AT_ONCE,
+            has_contours=bool(drawn["slices"]),
             number=number,
             is_roots=text.is_of_roots(result),
             is_weighed=weighed(result) and not text.is_of_roots(result),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from allmodes.report import canvas
 from allmodes.report.page.data import MOST_MODES
 from allmodes.result import Mode, Result
 from allmodes.result.table import weighed
@@ -83,7 +84,8 @@ def _leading(result: Result, modes: Sequence[Mode]) -> list[Part]:
             ),
             (Column("certified", "Proved to be the only root of a box", "text"), _certified),
         ]
-    value: Part = (Column("value", "Value of the function"), lambda mode: _numeric(mode.fun))
+    heights = dict(zip(map(id, modes), canvas.heights(result, MOST_MODES).tolist(), strict=True))
+    value: Part = (Column("value", "Value of the function"), lambda mode: _value(mode, heights[id(mode)]))
     weight = Column("weight", f"Share at temperature {number(result.temperature, 3)}")
     parts = [rank, value]
     if any(mode.standard_error is not None for mode in modes):
@@ -116,6 +118,11 @@ def _of_search(result: Result, modes: Sequence[Mode]) -> list[Part]:
         (hits, lambda mode: Cell(str(mode.hits), str(mode.hits))),
         (found, lambda mode: Cell(str(mode.found_at), str(mode.found_at))),
     ]
+
+
+def _value(mode: Mode, height: float) -> Cell:
+    """Without what rounding makes of equal values; the whole of it is shown when one points at it."""
+    return _numeric(mode.fun)._replace(shown=number(height))
 
 
 def _kind(mode: Mode) -> Cell:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from allmodes.modes.coverage import counted, percent
+from allmodes.report import canvas
 from allmodes.report.page import rerun
 from allmodes.report.page.table import number
 from allmodes.result import Audit, Result
@@ -98,7 +99,7 @@ def _facts(result: Result) -> list[tuple[str, str]]:
     else:
         found = [
             ("Modes", f"{len(result.modes)} ({best} global)" if result.modes else "none"),
-            ("Best value", number(result.fun)),
+            ("Best value", number(_best_value(result))),
             ("Best point", point(result.x, 4, result.named(result.x))),
         ]
     if result.audit is not None:
@@ -110,6 +111,13 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("Time", _duration(result.seconds)),
         ("Method", result.method),
     ]
+
+
+def _best_value(result: Result) -> float:
+    """That of the best mode without what is rounding."""
+    if result.modes and result.fun == result.modes[0].fun:
+        return float(canvas.heights(result)[0])
+    return result.fun
 
 
 def _duration(seconds: float) -> str:

@@ -1,31 +1,4 @@
-// The table, the picks, the copying; unpacks plotly.js and draws.
-
-const byId = (id) => document.getElementById(id);
-
-// ---- the table
-
-/** By number if both are numbers, otherwise by their letters; what is not a number comes last either way. */
-function compare(a, b, direction, isText) {
-  if (isText) return direction * a.localeCompare(b);
-  const [m, n] = [a, b].map((key) => ({ inf: Infinity, "-inf": -Infinity })[key] ?? Number(key));
-  if (Number.isNaN(m) || Number.isNaN(n)) return Number.isNaN(m) - Number.isNaN(n);
-  return m === n ? 0 : direction * (m < n ? -1 : 1);
-}
-
-function sortBy(heading) {
-  const table = heading.closest("table"), body = table.tBodies[0];
-  const headings = [...heading.parentElement.children], place = headings.indexOf(heading);
-  const direction = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-  const rows = [...body.rows], isText = heading.classList.contains("text");
-  rows.sort((a, b) => compare(a.cells[place].dataset.key, b.cells[place].dataset.key, direction, isText));
-  body.append(...rows);
-  headings.forEach((other) => other.setAttribute("aria-sort", "none"));
-  heading.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
-  byId("sorted").textContent = `Sorted by ${heading.textContent.trim()}, ${heading.getAttribute("aria-sort")}.`;
-}
-
-document.querySelectorAll("table.modes thead button").forEach((button) =>
-  button.addEventListener("click", () => sortBy(button.parentElement)));
+// The picks, the copying, the printing; unpacks plotly.js and draws.
 
 // ---- copying
 
@@ -54,43 +27,58 @@ async function unpack() {
 }
 
 const places = [...document.querySelectorAll(".plot")];
-const draw = (key, ...given) => Plotly.react(byId(`plot-${key}`), ...plots[key](...given), options);
+const isSeen = (place) => {
+  const { top, bottom } = place.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+};
+const given = { slice: [0, 1] }; // arguments of plots that have some
 
-function fill(select, chosen, names) {
-  select.replaceChildren(...names.map(([value, name]) => new Option(name, value, false, value === chosen)));
+/** Draw a plot, or draw it anew. */
+async function draw(place) {
+  const key = place.id.replace("plot-", "");
+  const isFirst = !place.data;
+  await Plotly.react(place, ...plots[key](...(given[key] ?? [])), options);
+  if (chosen !== null) encircle(place);
+  if (isFirst) place.on("plotly_click", (event) => {
+    const { pair } = event.points[0].data.meta ?? {};
+    if (pair && byId("across")) show(...pair);
+    const k = clicked(event);
+    if (k !== null) choose(k);
+  });
 }
 
-/** Two lists of coordinates; one is never drawn against itself. */
+function fill(select, one, names) {
+  select.replaceChildren(...names.map(([value, name]) => new Option(name, value, false, value === one)));
+}
+
+/** Another pair of coordinates in the slice; one is never drawn against itself. */
+function show(next, other) {
+  const [i, j] = given.slice;
+  given.slice = next === other ? [j, i] : [next, other]; // the other way round
+  [byId("across").value, byId("up").value] = given.slice;
+  draw(byId("plot-slice"));
+}
+
+/** Lists of the coordinates across and up, and of the colours. */
 function offer() {
   const [across, up] = [byId("across"), byId("up")];
   const names = data.names.map((name, i) => [i, cut(name, 40)]);
   fill(across, 0, names);
   fill(up, 1, [...names, [dimension, "value"]]);
-  let [i, j] = [0, 1];
-  const show = (next, other) => {
-    if (next === other) [next, other] = [j, i]; // the other way round
-    [i, j] = [next, other];
-    across.value = i;
-    up.value = j;
-    draw("slice", i, j);
-  };
-  across.addEventListener("change", () => show(Number(across.value), j));
-  up.addEventListener("change", () => show(i, Number(up.value)));
-  return show;
+  across.addEventListener("change", () => show(Number(across.value), given.slice[1]));
+  up.addEventListener("change", () => show(given.slice[0], Number(up.value)));
 }
 
+/** What is seen first is drawn first; the rest follows while nothing else is to be done. */
 async function drawAll() {
   byId("figures").hidden = byId("hint").hidden = false;
-  const show = byId("across") ? offer() : null;
-  for (const place of places) {
-    const key = place.id.replace("plot-", "");
-    await draw(key, ...(key === "slice" ? [0, 1] : []));
-  }
-  if (show && byId("plot-pairs")) {
-    byId("plot-pairs").on("plotly_click", ({ points: [point] }) => {
-      show(...point.data.meta.pair);
-      byId("plot-slice").scrollIntoView({ block: "nearest" });
-    });
+  if (byId("across")) offer();
+  byId("colours")?.addEventListener("change", () => draw(byId("plot-slice")));
+  const waiting = [...places];
+  while (waiting.length) {
+    const n = Math.max(waiting.findIndex(isSeen), 0);
+    await draw(waiting.splice(n, 1)[0]);
+    await new Promise((resume) => { setTimeout(resume, 0); }); // clicks and keys come first
   }
   document.documentElement.dataset.drawn = "true";
 }
@@ -99,6 +87,7 @@ async function drawAll() {
 
 /** Pictures are stretched to the page; details are opened, and closed again afterwards. */
 window.addEventListener("beforeprint", () => {
+  if (table) reveal(passed.length);
   for (const place of places) {
     for (const svg of place.querySelectorAll(".main-svg")) {
       const [width, height] = ["width", "height"].map((side) => svg.getAttribute(side));

@@ -14,7 +14,14 @@ const LONGEST = 22; // characters of a name in a plot
 const MOST_TOLD = 14; // coordinates in a text that hovers
 const PALE = 0.35; // opacity of modes beside the slice
 const NEAR = 1e-3; // of the picture: how far beside it a mode may be to count as on it
-const NUMBERED = 40; // modes that get their rank written on them
+const NUMBERED = 30; // modes that get their rank written on them, the best that do not hide others
+const CLOSE = 0.045; // of the picture: a number closer than this to a better one would hide it
+const MANY = 300; // modes from which on plots are made of fewer, larger parts: pages stay quick
+const SYMBOLS = { boundary: "square", constrained: "pentagon", flat: "diamond", unverified: "triangle-up" };
+const isDark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+const TRAIL = isDark ? "rgba(255,255,255,0.45)" : "rgba(20,20,20,0.4)"; // of local searches, on colours
+const WAY = isDark ? "#ffffff" : "#1b1f24"; // of ways between modes
+const RING = isDark ? "#F0E442" : "#CC3377"; // around what is chosen
 
 /** The user's text for plotly, which reads some tags and entities in labels. */
 const safe = (text) =>
@@ -47,15 +54,18 @@ const ticks = (i) => {
 const order = [...Array(count).keys()];
 const column = (i) => data.x.map((point) => finite(point[i]));
 
-/** What hovers over mode k. */
-const modeText = order.map((k) => {
+/** What hovers over mode k; made when it is first needed. */
+const texts = [];
+const modeText = (k) => (texts[k] ??= textOf(k));
+
+function textOf(k) {
   const shown = data.names.slice(0, MOST_TOLD).map((name, i) => `${brief(name)} = ${level(i, data.x[k][i])}`);
   const more = dimension > MOST_TOLD ? [`and ${dimension - MOST_TOLD} more`] : [];
   const error = typeof data.error[k] === "number" ? ` ± ${told(data.error[k])}` : "";
   const kind = safe(data.kind[k]) + (data.isGlobal[k] ? ", global" : "");
-  return [`<b>mode ${k + 1}</b> (${kind})`, `value ${told(data.value[k])}${error}`, ...shown, ...more,
+  return [`<b>mode ${k + 1}</b> (${kind})`, `value ${told(data.height[k])}${error}`, ...shown, ...more,
     `weight ${told(data.weight[k])}`].join("<br>");
-});
+}
 
 const options = { // nothing is ever sent anywhere
   responsive: true, displaylogo: false, doubleClick: "reset", showSendToCloud: false, plotlyServerURL: "",
