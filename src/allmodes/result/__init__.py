@@ -11,5 +11,6 @@ from allmodes.result.root import Root
 from allmodes.result.trace import AnnealingTrace
 
 __all__ = [
-    "AnnealingTrace", "Audit", "Barriers", "Fit", "History", "Merge", "Mode", "Paths", "Result", "Root", "Way", "best_of",
+    "AnnealingTrace", "Audit", "Barriers", "Fit", "History", "Merge", "Mode", "Paths", "Result", "Root", "Way",
+    "best_of",
 ]  # fmt: skip
