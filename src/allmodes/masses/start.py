@@ -124,7 +124,7 @@ class _Local:
         mean = self.box.project(self._shifted(covariance))
         side = self._sides(mean, covariance)
         mean = np.where(side > 0.0, self.box.lower_unit, np.where(side < 0.0, self.box.upper_unit, mean))
-        L = np.linalg.cholesky(uncorrelated(covariance, side))
+        L = factor(uncorrelated(covariance, side))
         return [Component(mean, L, freedom, side, owner) for freedom in (np.inf, _FREEDOM)]
 
     def _covariance(self) -> Floats:
@@ -163,6 +163,11 @@ class _Local:
         nearer = np.minimum(below, above)
         is_on = ~self.is_free | (nearer <= _ON_BOUND * np.sqrt(np.diagonal(covariance)))
         return np.where(is_on & np.isfinite(nearer), np.where(below <= above, 1.0, -1.0), 0.0)
+
+
+def factor(covariance: Floats) -> Floats:
+    """The lower triangular factor of a covariance (d, d)."""
+    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
 
 
 def uncorrelated(covariance: Floats, side: Floats) -> Floats:
