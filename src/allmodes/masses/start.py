@@ -37,10 +37,12 @@ class Start:
     Attributes:
         components: a Gaussian one and a Student-t one for each mode.
         log_evidence: of each mode by Laplace's approximation, (K,); NaN where there is none.
+        highest: the log density at the best mode.
     """
 
     components: tuple[Component, ...]
     log_evidence: Floats
+    highest: float
 
     def laplace(self) -> Floats:
         """Shares of the evidence in modes (K,), of those that have one by Laplace; NaN for the others."""
@@ -69,7 +71,7 @@ def start(result: Result, target: Target) -> Start:
         local = _Local.of(mode, z, target.box, 1.0 if result.maximise else -1.0)
         components += local.components(k)
         logs[k] = heights[k] + local.log_volume() + np.log(mode.multiplicity or 1)
-    return Start(tuple(components), logs)
+    return Start(tuple(components), logs, float(np.nanmax(values)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +139,7 @@ class _Local:
         of_held = np.maximum(self._held(), _WIDEST**-2)
         widths = erfcx(np.abs(self.slopes[~free]) / np.sqrt(2.0 * of_held)) / np.sqrt(of_held)
         covariance[~free, ~free] = widths**2
-        has_ends = np.isfinite(self.box.lower_unit + self.box.upper_unit)
+        has_ends = np.isfinite(self.box.lower_unit) & np.isfinite(self.box.upper_unit)
         has_ends[self.box.periodic_unit] = True
         if (np.diagonal(covariance)[has_ends] > _WIDEST**2).any():  # most draws would be outside
             covariance = np.linalg.inv(np.linalg.inv(covariance) + np.diag(has_ends / _WIDEST**2))
