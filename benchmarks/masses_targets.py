@@ -162,7 +162,7 @@ def reference(draws: int = 4_000_000, seed: int = 0, blocks: int = 40) -> tuple[
     rng, d, nu = np.random.default_rng(seed), 5, 4.0
     start = np.array([-1.0, 1.2, -0.4, -0.4, 0.4])
     negative: Any = lambda x: -switching(x[None])[0]  # noqa: E731
-    found = minimize(negative, start, method="BFGS")
+    found: Any = minimize(negative, start, method="BFGS")
     swap = [1, 0, 3, 2]
     logs = []
     factor = np.linalg.cholesky(2.0 * found.hess_inv)
