@@ -9,18 +9,19 @@ SIDE = 10.0 * np.pi
 
 
 def eggbox(x):
-    return (2.0 + np.cos(x[0] / 2.0) * np.cos(x[1] / 2.0)) ** 5
+    return (2.0 + np.cos(x[:, 0] / 2.0) * np.cos(x[:, 1] / 2.0)) ** 5
 
 
 def slopes(x):
-    tilt = np.array([np.sin(x[0] / 2.0) * np.cos(x[1] / 2.0), np.cos(x[0] / 2.0) * np.sin(x[1] / 2.0)])
-    return -2.5 * (2.0 + np.cos(x[0] / 2.0) * np.cos(x[1] / 2.0)) ** 4 * tilt
+    c, s = np.cos(x / 2.0), np.sin(x / 2.0)
+    return -2.5 * (eggbox(x) ** 0.8)[:, None] * np.stack([s[:, 0] * c[:, 1], c[:, 0] * s[:, 1]], axis=1)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_level_maxima_on_bounds_weigh_half_and_at_corners_a_quarter(seed):
+@pytest.mark.parametrize("jac", [None, slopes], ids=["values", "gradients"])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_level_maxima_on_bounds_weigh_half_and_at_corners_a_quarter(seed, jac):
     """They are stationary there: whether a search ends on the bound or a rounding beside it is luck."""
-    result = find_maxima(eggbox, [(0.0, SIDE)] * 2, jac=slopes, rng=seed, maxfev=3000)
+    result = find_maxima(eggbox, [(0.0, SIDE)] * 2, jac=jac, vectorized=True, rng=seed, maxfev=3000)
     assert len(result.modes) == 18
     inner = max(mode.weight for mode in result.modes)
     for mode in result.modes:
