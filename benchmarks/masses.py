@@ -96,7 +96,7 @@ def by_dynesty(target: Target, result: Result, seed: int, calls: int) -> list[Ce
 def main() -> None:
     parser = arguments(__doc__ or "", runs=100)
     parser.add_argument(
-        "--dynesty", type=int, default=100_000, help="evaluations allowed to dynesty (100000); 0 for none"
+        "--dynesty", type=int, default=300_000, help="evaluations allowed to dynesty (300000); 0 for none"
     )
     parser.add_argument("--only", nargs="*", help="targets by name")
     given = parser.parse_args()
