@@ -76,8 +76,8 @@ def test_maxima_on_the_bounds_of_an_eggbox(seed, derivatives):
     assert within(masses.log_evidence, 242.7506, masses.standard_error)
     for mode in masses:
         truth = 0.08 * 0.5 ** int((np.minimum(mode.x, side - mode.x) < 1e-3).sum())
-        assert within(mode.mass, truth, mode.standard_error)
-        assert mode.laplace == pytest.approx(truth, rel=0.05 if derivatives else 0.5)
+        assert within(mode.mass, truth, mode.standard_error, times=5.0)  # of 108, by errors from 170 draws each
+        assert mode.laplace == pytest.approx(truth, rel=0.05)
         assert not mode.note  # they lie on bounds, and no bound holds them
 
 

@@ -35,6 +35,29 @@ def test_bent_ones_are_fitted():
     assert is_known(fitted).all()
 
 
+def test_modes_that_hardly_matter_cost_no_rounds():
+    """A banana of 1e-4 beside two Gaussians: what it weighs is not worth fitting components to."""
+
+    def three(x):
+        far = np.asarray(x) - [0.0, 3.5]
+        return np.logaddexp(two_gaussians(x), np.log(1e-4) + bananas(far / 0.4) - 2.0 * np.log(0.4))
+
+    weighed, rounds, nfev = sampled(three, 800, 4, 6.0, 1500)
+    assert weighed.num_modes > 2
+    assert rounds == 0
+    assert nfev <= 800
+
+
+def test_of_many_modes_each_has_draws_to_judge_by():
+    def waves(x):
+        return 3.0 * np.cos(x).sum(axis=-1)
+
+    weighed, rounds, _ = sampled(waves, 1200, 2, 14.0, 1500)
+    assert weighed.num_modes >= 24
+    assert rounds == 0
+    assert np.isfinite(weighed.pareto_k).all()
+
+
 def test_the_weights_are_those_of_their_own_proposal():
     """The raw sum is the evidence, 1, whatever came before."""
     fitted, _, _ = sampled(bananas, 2000, 4, 6.0, 1500)

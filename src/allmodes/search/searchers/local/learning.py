@@ -95,8 +95,8 @@ def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tu
     H, box, point = table.hessian[rows], context.box, table.point[rows]
     model = models.model(box, point, table.gradient[rows], H)
     axes, eigenvalues = model.vectors.mT, model.eigenvalues
-    is_corner = (np.abs(eigenvalues) <= TINY).all(axis=1)  # all is held, and the model says nothing of the curvature
-    sizes = np.where(is_corner[:, None], np.abs(H).max(axis=(1, 2))[:, None], eigenvalues)
+    is_corner = (np.abs(eigenvalues) <= TINY).all(axis=1, keepdims=True)  # all is held: this says nothing of the curve
+    sizes = np.where(is_corner, np.abs(H).max(axis=(1, 2))[:, None], eigenvalues)
     steps = finite_differences.curvature_steps(context, table.value[rows], sizes)
     is_cut = finite_differences.is_cut_short(point, axes, steps, box.lower_unit, box.upper_unit)
     if is_cut.any():  # coordinates have room on one side at least
