@@ -39,3 +39,21 @@ def test_a_mode_beside_a_bound_weighs_what_is_inside():
     result = find_minima(wells, [(low, 3.0)], rng=0, options={"temperature": 1.0})
     by_place = {round(float(mode.x[0])): mode.weight for mode in result.modes}
     assert by_place[-1] / by_place[1] == pytest.approx(0.8413, abs=0.002)
+
+
+@pytest.mark.parametrize("scale", [None, "log"])
+def test_the_slope_at_a_bound_is_told(scale):
+    """It is what weights at bounds are made of; along other coordinates values alone do not tell it."""
+
+    def fun(x):
+        return 3.0 * x[0] + (x[1] - 2.0) ** 2
+
+    by_values = find_minima(fun, [(0.5, 4.0)] * 2, scale=scale, rng=0, maxfev=300).modes[0]
+    assert by_values.gradient[0] == pytest.approx(3.0, rel=1e-4)
+    assert np.isnan(by_values.gradient[1])
+
+    def jac(x):
+        return np.array([3.0, 2.0 * (x[1] - 2.0)])
+
+    mode = find_minima(fun, [(0.5, 4.0)] * 2, jac=jac, scale=scale, rng=0, maxfev=300).modes[0]
+    np.testing.assert_allclose(mode.gradient, [3.0, 0.0], atol=1e-5)
