@@ -45,7 +45,7 @@ class _Estimates:
 
 def masses(result: Result, target: Target, start: Start, weighed: Weighed, rounds: int) -> Masses:
     """All that is told of draws."""
-    if not weighed.totals.sum() > 0.0:
+    if not weighed.has_weight:
         raise ValueError(
             f"log_density is -inf, or failed, at all of {counted(len(weighed.z), 'draw')} around "
             f"{counted(len(result.modes), 'mode')}, though not at the modes themselves: a density that is 0 almost "
@@ -67,12 +67,11 @@ def masses(result: Result, target: Target, start: Start, weighed: Weighed, round
         )
         for k, (mode, known) in enumerate(zip(result.modes, found.is_known, strict=True))
     )  # fmt: skip
-    log_total = float(np.log(weighed.totals.sum())) + weighed.top
-    error = float(np.hypot(weighed.deviation(weighed.weights) / weighed.totals.sum(), found.unknown))
+    error = float(np.hypot(weighed.deviation(weighed.weights), found.unknown))
     refused = [k + 1 for k in np.flatnonzero(~found.is_known).tolist()]
     return Masses(
-        modes=modes, log_evidence=_if(is_stated, log_total), standard_error=_if(is_stated, error),
-        ess=float(weighed.totals.sum() ** 2 / (weighed.weights**2).sum()), draws=_draws(target, weighed),
+        modes=modes, log_evidence=_if(is_stated, weighed.log_total), standard_error=_if(is_stated, error),
+        ess=1.0 / float((weighed.weights**2).sum()), draws=_draws(target, weighed),
         nfev=target.nfev, num_zero=target.num_zero, nfail=target.nfail, failures=tuple(target.failures),
         rounds=rounds, names=result.coordinate_names, note=_of_better(target, start, weighed),
         reason="" if is_stated else f"too much of it may be in {_listed(refused)}, whose evidence is not known",
@@ -83,19 +82,16 @@ _OF_TOTAL = "its evidence is known, but not what share of the total that is: too
 
 
 def _estimates(start: Start, weighed: Weighed) -> _Estimates:
-    totals, total = weighed.totals, weighed.totals.sum()
-    num = weighed.num_modes
-    mass = totals / total
-    known = is_known(weighed)
+    num, mass, known = weighed.num_modes, weighed.masses, is_known(weighed)
     laplace = np.nan_to_num(start.laplace())
     unknown = float(np.maximum(mass, laplace)[~known].sum())
     error, mass_error = np.zeros(num), np.zeros(num)
     for k in range(num):
-        own = np.where(weighed.owner == k, weighed.weights, 0.0)
-        error[k] = weighed.deviation(own) / max(totals[k], 1e-300)
-        mass_error[k] = np.hypot(weighed.deviation(own - mass[k] * weighed.weights) / total, mass[k] * unknown)
-    with np.errstate(divide="ignore"):
-        return _Estimates(np.log(totals) + weighed.top, error, mass, mass_error, known, min(unknown, 1.0))
+        is_own = weighed.owner == k
+        own = np.where(is_own, weighed.relative, 0.0)
+        error[k] = weighed.deviation(own) / max(own.sum(), 1.0)  # the largest is 1, unless there are none
+        mass_error[k] = np.hypot(weighed.deviation((is_own - mass[k]) * weighed.weights), mass[k] * unknown)
+    return _Estimates(weighed.log_totals, error, mass, mass_error, known, min(unknown, 1.0))
 
 
 def _of_better(target: Target, start: Start, weighed: Weighed) -> str:
@@ -114,7 +110,7 @@ def _of_better(target: Target, start: Start, weighed: Weighed) -> str:
 def _reason(weighed: Weighed, k: int) -> str:
     """Why the evidence of a mode is not stated."""
     n, shape = int(weighed.num_draws[k]), float(weighed.pareto_k[k])
-    if not weighed.totals[k] > 0.0:
+    if not np.isfinite(weighed.log_totals[k]):
         return "the density is 0 at all of its draws"
     if np.isnan(shape):
         return f"only {counted(n, 'draw')}: too few to judge the weights by; draw more"
@@ -127,8 +123,7 @@ def _is_held(mode: Mode) -> bool:
 
 
 def _draws(target: Target, weighed: Weighed) -> Draws:
-    weight = weighed.weights / weighed.weights.sum()
-    return Draws(target.box.to_user(weighed.z), weighed.owner, weighed.log_weights, weight)
+    return Draws(target.box.to_user(weighed.z), weighed.owner, weighed.log_weights, weighed.weights)
 
 
 def _if(is_stated: bool | np.bool_, number: float) -> float:

@@ -70,7 +70,7 @@ def _refined(
 def is_known(weighed: Weighed) -> Flags:
     """Which modes (K,) have weights that allow an evidence."""
     share = weighed.ess / np.maximum(weighed.num_draws, 1)
-    return np.asarray((weighed.totals > 0.0) & ((weighed.pareto_k <= LARGEST_K) | (share > _CONSTANT)))
+    return np.asarray(np.isfinite(weighed.log_totals) & ((weighed.pareto_k <= LARGEST_K) | (share > _CONSTANT)))
 
 
 def is_good(weighed: Weighed) -> Flags:
@@ -81,8 +81,7 @@ def is_good(weighed: Weighed) -> Flags:
 
 def _is_light(start: Start, weighed: Weighed) -> Flags:
     """Which modes (K,) hardly matter, by draws and by Laplace: no evaluations are spent on better components."""
-    total = weighed.totals.sum()
-    by_draws = weighed.totals / total if total > 0.0 else np.ones(weighed.num_modes)
+    by_draws = weighed.masses if weighed.has_weight else np.ones(weighed.num_modes)
     return np.asarray(np.maximum(by_draws, np.nan_to_num(start.laplace())) < _LIGHT)
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.arrays import logsumexp
 from allmodes.masses.proposal import Proposal
 from allmodes.masses.target import Target
 from allmodes.modes import pareto
@@ -70,23 +71,45 @@ class Weighed:
         return self._smoothed[1]
 
     @cached_property
-    def top(self) -> float:
-        """The largest smoothed log weight; 0 if no draw has any."""
-        top = float(self.smoothed.max(initial=-np.inf))
-        return top if np.isfinite(top) else 0.0
+    def tops(self) -> Floats:
+        """The largest smoothed log weight of each mode, (K,); 0 where no draw has any."""
+        tops = np.full(self.num_modes, -np.inf)
+        np.maximum.at(tops, self.owner, self.smoothed)
+        return np.where(np.isfinite(tops), tops, 0.0)
 
     @cached_property
-    def weights(self) -> Floats:
-        """Smoothed weights as multiples of the largest, (n,)."""
-        return np.asarray(np.exp(self.smoothed - self.top))
+    def relative(self) -> Floats:
+        """Smoothed weights as multiples of the largest of their mode, (n,): modes may differ by any power of e."""
+        return np.asarray(np.exp(self.smoothed - self.tops[self.owner]))
 
     def sums(self, of: Floats) -> Floats:
         """Of entries (n,), over the draws of each mode: (K,)."""
         return np.asarray(np.bincount(self.owner, of, self.num_modes), dtype=np.float64)
 
     @cached_property
-    def totals(self) -> Floats:
-        """Of weights, by mode."""
+    def log_totals(self) -> Floats:
+        """Logarithms of the sums of the smoothed weights of each mode, (K,); -inf where there are none."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.sums(self.relative)) + self.tops)
+
+    @property
+    def log_total(self) -> float:
+        """Of all; -inf if no draw has a weight."""
+        return float(logsumexp(self.log_totals))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Smoothed weights, (n,), which sum to 1; all 0 if there are none."""
+        return np.asarray(np.exp(self.smoothed - self.log_total)) if self.has_weight else np.zeros(len(self.z))
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether the density is not 0 at all draws."""
+        return bool(np.isfinite(self.log_total))
+
+    @cached_property
+    def masses(self) -> Floats:
+        """Shares of the modes in the weights, (K,)."""
         return self.sums(self.weights)
 
     @cached_property
@@ -97,8 +120,8 @@ class Weighed:
     @cached_property
     def ess(self) -> Floats:
         """Effective number of draws of each mode, (K,)."""
-        squares = self.sums(self.weights**2)
-        return np.where(squares > 0.0, self.totals**2 / np.where(squares > 0.0, squares, 1.0), 0.0)
+        squares = self.sums(self.relative**2)
+        return np.where(squares > 0.0, self.sums(self.relative) ** 2 / np.where(squares > 0.0, squares, 1.0), 0.0)
 
     def deviation(self, of: Floats) -> float:
         """Standard error of the sum of entries (n,), each 0 for draws that left the bounds.

@@ -68,6 +68,6 @@ def test_too_few_draws_to_judge():
 
 
 def test_no_density_at_any_draw():
-    weighed = SimpleNamespace(totals=np.zeros(2), z=np.zeros((30, 2)))
+    weighed = SimpleNamespace(has_weight=False, z=np.zeros((30, 2)))
     with pytest.raises(ValueError, match="at all of 30 draws around 2 modes"):
         masses(found(two_gaussians), None, None, weighed, 0)

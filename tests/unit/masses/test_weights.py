@@ -16,7 +16,9 @@ def weighed(log_weights, owner, stratum=None, num_drawn=None):
 
 def test_sums_and_effective_draws_by_mode():
     each = weighed(np.log([1.0, 1.0, 2.0, 2.0, 4.0]), [0, 0, 1, 1, 1])
-    np.testing.assert_allclose(each.totals * np.exp(each.top), [2.0, 8.0])
+    np.testing.assert_allclose(np.exp(each.log_totals), [2.0, 8.0])
+    np.testing.assert_allclose(each.masses, [0.2, 0.8])
+    np.testing.assert_allclose(each.weights, [0.1, 0.1, 0.2, 0.2, 0.4])
     np.testing.assert_allclose(each.ess, [2.0, 64.0 / 24.0])
     np.testing.assert_array_equal(each.num_draws, [2, 3])
     assert np.isnan(each.pareto_k).all()  # of so few nobody can tell
@@ -24,11 +26,18 @@ def test_sums_and_effective_draws_by_mode():
 
 def test_a_mode_without_density_has_nothing():
     each = weighed([-np.inf, -np.inf, 0.0], [0, 0, 1])
-    np.testing.assert_array_equal(each.totals, [0.0, 1.0])
+    np.testing.assert_array_equal(each.log_totals, [-np.inf, 0.0])
     np.testing.assert_array_equal(each.ess, [0.0, 1.0])
     nothing = weighed([-np.inf], [0])
-    assert nothing.top == 0.0
-    assert nothing.totals.sum() == 0.0
+    assert not nothing.has_weight
+    np.testing.assert_array_equal(nothing.weights, [0.0])
+
+
+def test_modes_may_differ_by_more_than_float64_can_hold():
+    each = weighed([0.0, 0.0, -2000.0, -2000.0 + np.log(3.0)], [0, 0, 1, 1])
+    np.testing.assert_allclose(each.log_totals, [np.log(2.0), -2000.0 + np.log(4.0)])
+    np.testing.assert_allclose(each.ess, [2.0, 1.6])
+    np.testing.assert_array_equal(each.masses, [1.0, 0.0])
 
 
 def test_tails_are_smoothed_mode_by_mode():
@@ -48,7 +57,7 @@ def test_only_variance_within_strata_is_an_error():
 def test_draws_outside_the_bounds_count_as_zeros():
     """60 of 100 draws inside, of weight 1 each: the sum is binomial."""
     each = weighed(np.zeros(60), np.zeros(60, int), num_drawn=[100])
-    assert each.deviation(each.weights) == pytest.approx(np.sqrt(100 * 0.6 * 0.4), rel=0.01)
+    assert each.deviation(each.relative) == pytest.approx(np.sqrt(100 * 0.6 * 0.4), rel=0.01)
 
 
 def test_the_error_is_that_of_repeated_draws():
