@@ -38,6 +38,7 @@ _ORDER = (
     "constraints",
     "shapes",
     "missing_modes",
+    "masses",
     "recognition",
     "recognition_bank",
     "overhead",
