@@ -43,7 +43,8 @@ PAGES = (
         ("allmodes.find_minima", "allmodes.find_maxima", "allmodes.find_fits", "allmodes.curve_fit",
          "allmodes.find_roots", "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
          "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.result.Fit",
-         "allmodes.result.Root", "allmodes.Status",
+         "allmodes.result.Root", "allmodes.result.Masses", "allmodes.result.ModeMass", "allmodes.result.Draws",
+         "allmodes.Status",
          "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
     ),
     Page(
