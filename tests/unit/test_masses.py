@@ -208,6 +208,19 @@ def test_arguments_that_make_no_sense(settings, said):
         TWO.masses(two_gaussians, vectorized=True, **settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"drawz": 10}, "did you mean 'draws'"),
+        ({"seed": 1}, "did you mean 'rng'"),
+        ({"rng": "no"}, "rng is 'no'; wanted"),
+    ],
+)
+def test_arguments_that_it_does_not_have(settings, said):
+    with pytest.raises(TypeError, match=said):
+        TWO.masses(two_gaussians, vectorized=True, **settings)
+
+
 # ---- draws, text, files
 
 

@@ -24,7 +24,10 @@ def masses_of(
 ) -> Masses:  # fmt: skip
     """See `Result.masses`."""
     draws, rounds = whole_number("draws", draws, _FEWEST), whole_number("rounds", rounds, 0)
-    generator = np.random.default_rng(rng)
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rng is {rng!r}; wanted None, a seed of at least 0 or a numpy.random.Generator.") from error
     with Target(result, log_density, args, vectorized, symmetry, workers, on_error) as target:
         first = start(result, target)
         weighed, done = sample(target, first, draws, rounds, generator)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
+from allmodes.keywords import helpful
 from allmodes.modes.coverage import Coverage
 from allmodes.nva.mixture import Mixture
 from allmodes.result.history import History
@@ -185,6 +186,7 @@ class Result:
 
     # ---- what modes weigh
 
+    @helpful({"bounds": "masses are of what is inside the bounds of the search."})
     def masses(
         self, log_density: Callable[..., Any], *, draws: int = 4000, rounds: int = 4, rng: Any = None,
         vectorized: bool = False, args: Any = (), symmetry: Any = None, workers: Any = 1, on_error: str = "raise",
