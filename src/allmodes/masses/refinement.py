@@ -96,6 +96,8 @@ def _places(whole: Component, y: Floats, weights: Floats, num: int, rng: np.rand
     while len(places) < num:
         apart = np.min([((whitened - place) ** 2).sum(axis=1) for place in places], axis=0)
         chances = weights * apart
+        if not chances.sum() > 0.0:  # all draws that count are at these places
+            break
         places.append(whitened[rng.choice(len(y), p=chances / chances.sum())])
     return np.asarray(whole.mean + np.array(places) @ whole.L.T)
 

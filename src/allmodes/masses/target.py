@@ -40,6 +40,8 @@ class Target:
         _check(result)
         settings = result.settings
         self.box = _box(result)
+        if not self.box.d:
+            raise ValueError("the bounds fix all coordinates, so that there is nothing to integrate over; open some.")
         self.group: Group | None = group_of(_symmetry(symmetry, settings), self.box, result.names)
         self.constraints: Constraints | None = result.constraints
         self.num_zero = 0

@@ -71,6 +71,13 @@ def test_one_heavy_draw_is_no_component():
     assert min(np.diag(part.L).min() for part in fitted.components) > 0.02
 
 
+def test_draws_at_one_place_are_fitted_as_well():
+    z = np.full((100, 2), 0.5)
+    fitted = fit(BOX, first([0.5, 0.5], 0.1), z, np.zeros(100), np.random.default_rng(5))
+    assert np.isfinite(fitted.shares).all()
+    np.testing.assert_allclose([part.mean for part in fitted.components], 0.5)
+
+
 def test_the_tails_of_the_first_component_are_kept():
     rng = np.random.default_rng(4)
     z, base = rng.normal(0.5, 0.001, (1000, 2)), first([0.5, 0.5], 0.1)

@@ -84,6 +84,7 @@ def test_what_has_no_masses_is_refused_with_the_reason():
         "no modes": dataclasses.replace(BOWL, modes=()),
         "a noisy function": dataclasses.replace(BOWL, modes=(dataclasses.replace(BOWL.modes[0], standard_error=0.1),)),
     }
+    refused["bounds fix all coordinates"] = dataclasses.replace(BOWL, bounds=np.tile(BOWL.modes[0].x[:, None], 2))
     for reason, result in refused.items():
         with pytest.raises(ValueError, match=reason):
             target_of(result, bowl)
