@@ -41,11 +41,18 @@ PAGES = (
     Page(
         "finding", "Finding modes", "One call, or the same search as an object, and what both return.",
         ("allmodes.find_minima", "allmodes.find_maxima", "allmodes.find_fits", "allmodes.curve_fit",
-         "allmodes.find_roots", "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
+         "allmodes.find_roots", "allmodes.audit", "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
          "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.result.Fit",
-         "allmodes.result.Root", "allmodes.result.Masses", "allmodes.result.ModeMass", "allmodes.result.Draws",
-         "allmodes.Status",
+         "allmodes.result.Audit", "allmodes.result.Root", "allmodes.result.Masses", "allmodes.result.ModeMass",
+         "allmodes.result.Draws", "allmodes.Status",
          "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
+    ),
+    Page(
+        "adapters", "Adapters",
+        "Other tools' problems in, their results out; [pages](../adapters/index.md) show each at work.",
+        ("allmodes.adapters.pypesto.minimize", "allmodes.adapters.lmfit.minimize", "allmodes.adapters.lmfit.fit",
+         "allmodes.adapters.lmfit.Fits", "allmodes.adapters.optimagic.Optimum", "allmodes.adapters.scipy.multistart",
+         "allmodes.adapters.scipy.Multistart", "allmodes.adapters.scipy.as_optimize_result"),
     ),
     Page(
         "nva", "Natural variational annealing",

@@ -12,13 +12,15 @@ MODULES = frozenset(
         "test_blocks", "test_cli_look", "test_constrained",
         "test_drivers", "test_going_on", "test_nva_m", "test_reproduce_cec2013",
         "test_reproduce_hapke", "test_reproduce_modes", "test_reproduce_runtime", "test_reproduce_weights",
-        "test_cli_shapes", "test_shapes",
+        "test_cli_shapes", "test_shapes", "test_surrogate",
     }
 )  # fmt: skip
 
 # Many seeds or problems, processes, or more than about two seconds in all.
 TESTS: dict[str, tuple[str, ...]] = {
     "test_applications": ("test_a_search_finds_most_shapes_of_heptane",),
+    "test_ends": ("test_the_real_pypesto",),
+    "test_grouping": ("test_a_hundred_thousand_ends_of_twenty_dimensions",),
     "test_best_point": (
         "test_of_a_valley_that_is_not_followed_to_its_end_the_best_point_is_returned",
         "test_the_value_is_the_best_that_was_seen",

@@ -5,6 +5,7 @@ import warnings as _warnings
 from importlib.metadata import version as _version
 
 from allmodes import baselines, nva, problems
+from allmodes.auditing import audit
 from allmodes.finder import ModeFinder
 from allmodes.finding import find_maxima, find_minima
 from allmodes.fitting import curve_fit, find_fits
@@ -21,6 +22,7 @@ __all__ = [
     "Objective",
     "Result",
     "Status",
+    "audit",
     "baselines",
     "curve_fit",
     "find_fits",

@@ -28,7 +28,7 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort: as in `find_minima`.
+        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort, cost: as in `find_minima`.
         xtol, periodic, noise, polish, rng, names, integrality, scale, spread, symmetry, constraints, within,
             min_distance, options: likewise; named choices are asked for and told by their numbers, from 0.
         jac, hess: whether you will tell gradients and Hessians.
@@ -62,6 +62,7 @@ class ModeFinder:
         maxiter: int | None = None,
         maxtime: float | None = None,
         effort: float | None = None,
+        cost: float | None = None,
         xtol: float = 1e-6,
         periodic: Any = None,
         noise: Any = None,
@@ -80,7 +81,7 @@ class ModeFinder:
         task = Task(
             bounds=bounds, x0=x0, warm_start=warm_start, maximise=maximise, target=target, method=method,
             n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
-            polish=polish, rng=rng, names=names, options=options, effort=effort, integrality=integrality,
+            polish=polish, rng=rng, names=names, options=options, effort=effort, cost=cost, integrality=integrality,
             scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
             constraints=constraints,
         )  # fmt: skip

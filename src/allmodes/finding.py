@@ -36,6 +36,7 @@ def find_minima(
     maxiter: int | None = None,
     maxtime: float | None = None,
     effort: float | None = None,
+    cost: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
     periodic: Any = None,
@@ -79,6 +80,8 @@ def find_minima(
         target: "all" modes, or the "global" ones.
         method: "auto"; "local" (local searches, stopped early by an archive of known modes); "black-box"
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
+            "surrogate" (a model of the function, for a few hundred evaluations of values at most; "auto" takes it where
+            maxfev is at most 25 (d + 1), or a `cost` is given);
             "multistart" (the baseline: no archive); or an engine assembly such as nva.presets.nva_gm(order=1).
         n_modes: stop when this many distinct modes are found.
         maxfev: never evaluate fun more often than this, everything included; by default 10,000 (d + 1). A search ends
@@ -88,6 +91,7 @@ def find_minima(
         maxtime: stop after this many seconds; evaluations in flight are waited for.
         effort: how hard to look for missing modes when no maxfev is given: 1 is normal, with 2 the search looks twice
             as far ahead before it ends. If both are given, maxfev is a limit and no longer there to be used up.
+        cost: seconds that an evaluation takes, about: from a second on, "auto" searches a model of the function.
         xtol: accuracy of positions, as a share of the width of the bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers, such as [0, 2].
@@ -166,7 +170,7 @@ def find_minima(
     task = Task(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options, effort=effort,
+        rng=rng, names=names, options=options, effort=effort, cost=cost,
         integrality=integrality,
         scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
         constraints=constraints, vectorized=vectorized,
@@ -193,6 +197,7 @@ def find_maxima(
     maxiter: int | None = None,
     maxtime: float | None = None,
     effort: float | None = None,
+    cost: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
     periodic: Any = None,
@@ -227,7 +232,7 @@ def find_maxima(
     task = Task(
         bounds=bounds, x0=x0, warm_start=warm_start, maximise=True, target=target, method=method, n_modes=n_modes,
         maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options, effort=effort,
+        rng=rng, names=names, options=options, effort=effort, cost=cost,
         integrality=integrality,
         scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
         constraints=constraints, vectorized=vectorized,

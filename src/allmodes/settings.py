@@ -17,12 +17,16 @@ from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
 from allmodes.search.group import Group
-from allmodes.search.methods import METHODS, check_discrete, make_search
+from allmodes.search.methods import METHODS, check_discrete, check_surrogate, make_search
 from allmodes.search.searcher import Strategy
+from allmodes.search.searchers.surrogate.tuning import TUNING as SURROGATE
 from allmodes.search.symmetry_given import group_of
 from allmodes.storage import stored
 
 _DEFAULT_BUDGET = 10_000  # times (d + 1) evaluations, when the user sets none
+_BUDGET_OF_MODELS = 100  # the same where a model of the function is made, whose cost grows with their cube
+_FEW = 25  # times (d + 1) evaluations: with fewer a model finds more than local searches do
+_DEAR = 1.0  # seconds of an evaluation, from which on a model that takes a tenth of one costs next to nothing
 # A search goes on at least that long after its last new mode.
 _PERSISTENCE = 0.25  # of a budget that the user sets: 36 of 4,093 modes were lost with a tenth, 17 with a quarter
 _PERSISTENCE_GLOBAL = 0.1  # of it, where only the best modes count
@@ -111,14 +115,21 @@ def prepare(
     maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
     effort: Any = None, cost_of_mode: int | None = None, integrality: Any = None,
     scale: Any = None, spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
-    constraints: Any = None, vectorized: bool = False, is_system: bool = False,
+    constraints: Any = None, vectorized: bool = False, is_system: bool = False, cost: Any = None,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
     box = Box.make(bounds, x0, periodic, integrality, scale, names, spread)
     method = _method(method)
+    cost = None if cost is None else number("cost", cost, at_least=0.0)
+    is_plain = not (order or cost_of_mode or noise or symmetry is not None or constraints is not None or any(box.grids))
+    if method == "auto" and is_plain and polish and set(options or ()) <= {"width", "temperature", "checkpoint_every"}:
+        method = _by_budget(box, maxfev, cost)
     if target not in ("all", "global"):
         raise ValueError(f'target is {target!r}; wanted "all" (global and local modes) or "global".')
     is_assembly = isinstance(method, Algorithm)
+    usual = (
+        min(SURROGATE.most, _BUDGET_OF_MODELS * (box.d + 1)) if method == "surrogate" else _DEFAULT_BUDGET * (box.d + 1)
+    )
     if not is_assembly and method not in METHODS:
         allowed = ", ".join(f'"{name}"' for name in METHODS)
         raise ValueError(f"method is {method!r}; wanted {allowed} or an engine assembly such as nva.presets.nva_gm().")
@@ -126,7 +137,7 @@ def prepare(
         method=method.name if is_assembly else method,
         target=target,
         n_modes=None if n_modes is None else whole_number("n_modes", n_modes, 1),
-        maxfev=_DEFAULT_BUDGET * (box.d + 1) if maxfev is None else whole_number("maxfev", maxfev, 1),
+        maxfev=usual if maxfev is None else whole_number("maxfev", maxfev, 1),
         maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
         names=_names(names, box.D),
@@ -143,6 +154,8 @@ def prepare(
         min_distance=None if min_distance is None else number("min_distance", min_distance, at_least=0.0),
         spread=spread if spread is None or np.ndim(spread) == 0 else list(spread),
     )
+    if method == "surrogate":
+        check_surrogate(settings.maxfev, order, cost_of_mode is not None, symmetry is not None)
     if any(box.grids) and symmetry is not None:
         raise ValueError("symmetry is for real coordinates; with whole numbers or choices leave it out.")
     if "swap" in settings.options and not any(box.grids):
@@ -162,6 +175,13 @@ def prepare(
         context, method, starts, settings.options, polish, *_perseverance(settings, box.d), maxfev is not None
     )
     return settings, Frame(box, maximise), context, search
+
+
+def _by_budget(box: Box, maxfev: Any, cost: float | None) -> str:
+    """The method where nothing else decides: a model of the function if evaluations are few or dear."""
+    is_few = maxfev is not None and 1 < maxfev <= _FEW * (box.d + 1)
+    is_dear = cost is not None and cost >= _DEAR and (maxfev is None or 1 < maxfev <= SURROGATE.most)
+    return "surrogate" if box.d and box.is_bounded and (is_few or is_dear) else "auto"
 
 
 def _group(symmetry: Any, box: Box, settings: Settings) -> Group | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +10,20 @@ from allmodes.driver import Driver
 from allmodes.known import Known
 from allmodes.memory import Memory
 from allmodes.objective.bounds import Box
+from allmodes.search.context import Context
 from allmodes.search.diagnosis import Diagnosis
+from allmodes.search.searcher import Strategy
+from allmodes.search.searchers.surrogate.surrogate import Surrogate
 from allmodes.settings import prepare
 from allmodes.state import FinderState
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is to be found, and within which budget, as the user gave it: see `find_minima`."""
+    """What is to be found, and within which budget, as the user gave it: see `find_minima`.
+
+    `strategy` makes a search to be run in place of that of the method.
+    """
 
     bounds: Any
     x0: Any
@@ -44,6 +51,8 @@ class Task:
     vectorized: bool = False
     within: Any = None
     min_distance: Any = None
+    strategy: Callable[[Context], Strategy] | None = None
+    cost: Any = None
 
     @property
     def box(self) -> Box:
@@ -69,9 +78,12 @@ class Task:
             scale=self.scale, spread=self.spread, symmetry=self.symmetry, within=self.within,
             min_distance=self.min_distance,
             constraints=self.constraints, vectorized=self.vectorized, is_system=is_system,
+            cost=self.cost,
         )  # fmt: skip
+        search = search if self.strategy is None else self.strategy(context)
         known = Known.of(self.warm_start, frame.box, settings.names)
         is_trusted = settings.noise is not None or not settings.options.get("check", True) or any(frame.box.grids)
+        is_trusted |= isinstance(search, Surrogate)  # whose evaluations are too few for a look at anything else
         memory = Memory(frame.box.D, 2 if context.has_model else order)
         diagnosis = Diagnosis(context, is_trusted, compares=order > 0 and not is_derived)
         if context.constraints is not None:

@@ -32,6 +32,7 @@ def equations(x):
     return [x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]]
 """
 DATA = "t,y\n" + "".join(f"{t},{2.0 * 0.6**t + 0.01 * (t % 3)}\n" for t in range(9))
+RUNS = "x,y,fun\n3,2,0\n-2.805118,3.131313,0\n3.00001,2,8e-9\n"
 TOML = 'target = "model.py:energy"\nbounds = [[-6, 6], [-6, 6]]\nout = "other"\n'
 
 
@@ -65,10 +66,11 @@ def empty_place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def model_place(empty_place):
-    """A directory with model.py and run.toml, as help texts name them."""
+    """A directory with model.py, run.toml, data.csv and runs.csv, as help texts name them."""
     (empty_place / "model.py").write_text(SMALL_MODEL)
     (empty_place / "run.toml").write_text(TOML)
     (empty_place / "data.csv").write_text(DATA)
+    (empty_place / "runs.csv").write_text(RUNS)
     return empty_place
 
 

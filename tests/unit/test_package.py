@@ -65,6 +65,7 @@ def test_the_top_level_is_small():
         "Mode",
         "Status",
         "Objective",
+        "audit",
     }
     assert set(allmodes.__all__) == names | {"nva", "problems", "baselines"}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from allmodes.cli.audit import audit_command
 from allmodes.cli.completion import completion_command
 from allmodes.cli.console import say, wrapped
 from allmodes.cli.exits import FAILED, INTERRUPTED
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 for _command in (
-    find_command, fit_command, roots_command, resume_command, show_command,
+    find_command, fit_command, roots_command, audit_command, resume_command, show_command,
     plot_command, report_command, problems_command, reproduce_command, completion_command,
 ):  # fmt: skip
     main.add_command(_command)

@@ -82,9 +82,9 @@ def _search(target: Target, settings: dict[str, Any], directory: RunDirectory | 
     checkpoint = None if directory is None else directory.checkpoint
     watch = Watch(how.is_quiet)
     try:
-        with _users_output():
+        with users_output():
             find, given = call_of(target, settings)
-        with _plain_warnings(), watch, _users_output():
+        with _plain_warnings(), watch, users_output():
             return find(**given, progress=watch, checkpoint=checkpoint)
     except Exception as error:
         if directory is not None and how.is_new and not watch.has_seen:
@@ -92,7 +92,7 @@ def _search(target: Target, settings: dict[str, Any], directory: RunDirectory | 
             directory = None
         if how.is_debug or isinstance(error, click.ClickException):
             raise
-        _explain(error, directory)
+        explain(error, directory)
 
 
 def call_of(target: Target, settings: dict[str, Any]) -> tuple[Callable[..., Result], dict[str, Any]]:
@@ -140,7 +140,7 @@ def check_report() -> None:
         raise Usage(f"the report needs {' and '.join(missing)}: pip install 'allmodes[report]'.")
 
 
-def _explain(error: Exception, directory: RunDirectory | None) -> NoReturn:
+def explain(error: Exception, directory: RunDirectory | None) -> NoReturn:
     """What went wrong, in the user's terms."""
     where = point_of(error)
     if where is None and isinstance(error, ValueError | TypeError | ImportError | OSError):
@@ -177,7 +177,7 @@ def _report(result: Result, target: Target, directory: RunDirectory, settings: d
         again = f"allmodes report {directory.path} --target {title_of(target.text)}"
         say(f"the report has no contours: the function is slow, ended a worker or was interrupted. With them: {again}")
     try:
-        with _users_output():
+        with users_output():
             write_report(result, directory.report, fun=fun, title=title_of(target.text))
     except (KeyboardInterrupt, SystemExit):
         say(f"the report was not written. Write it: allmodes report {directory.path}")
@@ -231,7 +231,7 @@ def _terminations(is_forwarded: bool) -> Iterator[list[int]]:
 
 
 @contextlib.contextmanager
-def _users_output() -> Iterator[None]:
+def users_output() -> Iterator[None]:
     """What the user's function prints goes to stderr: stdout is for the result. Child processes and C code, too."""
     sys.stdout.flush()
     try:

@@ -14,7 +14,7 @@ from allmodes.cli.progress import duration
 from allmodes.modes.coverage import counted
 from allmodes.result.fit_table import fit_table
 from allmodes.result.mode import share_text
-from allmodes.result.table import HELD, active_text
+from allmodes.result.table import HELD, active_text, legend_of, weighed
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def show_result(console: Console, result: Result, title: str, place: str = "RESU
         console.print(fitting)
         more = len(result.modes) - len(shown)
         rest = f"... and {more} more (allmodes show {place} --all). " if more else ""
-        legend = "" if result.is_roots else f"* global; weights at temperature {result.temperature:.3g}"
+        legend = "" if result.is_roots else legend_of(result)
         if any(mode.multipliers is not None for mode in shown):
             legend += f"; {HELD}"
         if rest + legend:
@@ -91,6 +91,9 @@ def headline(result: Result, title: str) -> str:
     is_global = sum(mode.is_global for mode in result.modes)
     proved = sum(mode.root is not None and mode.root.certified for mode in result.modes)
     of_these = f" ({proved} certified)" if result.is_roots else f" ({is_global} global)" if count > 1 else ""
+    if result.audit is not None:
+        found = found if result.audit.is_checked else counted(count, "distinct place")
+        return f"{found} in {counted(len(result.audit), 'run')} of {title}, {counted(result.nfev, 'evaluation')}"
     return f"{found}{of_these} of {title}, {result.nfev} evaluations in {duration(result.seconds)}"
 
 
@@ -118,6 +121,8 @@ def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
     ]
     if result.is_roots:
         columns[1:4] = _of_roots(modes)
+    if not weighed(result):
+        del columns[3]
     if any((mode.multiplicity or 1) > 1 for mode in modes) and not result.is_roots:
         columns.append(("images", [str(mode.multiplicity) for mode in modes]))
     if any(mode.multipliers is not None for mode in modes):

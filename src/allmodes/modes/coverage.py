@@ -22,6 +22,10 @@ _ASSUMES = (
     "independent, and how often they end in a mode is spread log-normally over the modes. Modes that they hardly ever "
     "end in are invisible, most of all where all that were found are hit about equally often."
 )
+_ASSUMES_OF_RUNS = (
+    "Runs are independent, begin where further ones would, and how often they end in a mode is spread log-normally "
+    "over the modes. Modes that runs from there hardly ever end in are invisible."
+)
 
 
 @stored
@@ -39,6 +43,8 @@ class Coverage:
         checked: recognised local searches that ran on to the end (option "shadow"); `misjudged`, those of them that did
             not end in the mode that they were recognised by.
         whole: points of a discrete space, if all of them were evaluated: then nothing is missing. 0 otherwise.
+        of_runs: whether the searches are somebody's runs (`allmodes.audit`), from where these begin. Then `nfev` counts
+            runs, and so do `expected` and `expected_range`.
     """
 
     counts: tuple[int, ...] = ()
@@ -50,6 +56,7 @@ class Coverage:
     checked: int = 0
     misjudged: int = 0
     whole: int = 0
+    of_runs: bool = False
 
     @property
     def is_judged(self) -> bool:
@@ -82,7 +89,10 @@ class Coverage:
         return self._missing.range(self.level) if self._missing is not None and self.is_judged else (0, math.inf)
 
     def expected(self, nfev: float) -> float:
-        """The number of new modes that so many evaluations more would find; NaN when too few were found to judge by."""
+        """The number of new modes that so many evaluations (of an audit, runs) more would find.
+
+        NaN when too few were found to judge by.
+        """
         times = self._times(nfev)
         if self.whole:
             return 0.0
@@ -135,28 +145,34 @@ class Coverage:
     @property
     def assumes(self) -> str:
         """What must hold for the estimate to be valid."""
-        return _ASSUMES
+        return _ASSUMES_OF_RUNS if self.of_runs else _ASSUMES
+
+    @property
+    def _searches(self) -> str:
+        """What is counted, in words."""
+        return "further runs like these" if self.of_runs else "local searches from new places"
 
     def __str__(self) -> str:
         if self.whole:
             return f"{counted(len(self.counts), 'mode')}, and no more: all {self.whole:,} points were evaluated"
         if not self.searches:
-            why = f"{counted(self.lost, 'local search')} from new places ended in no mode"
+            one = "run" if self.of_runs else "local search"
+            why = f"{counted(self.lost, one)} {'' if self.of_runs else 'from new places '}ended in no mode"
             why = why if self.lost else "no local search began in a new place"
             return f"nothing is known about modes not found: {why}"
         found = f"{counted(len(self.counts), 'mode')} found"
         lost = f" ({self.lost} of {self.searches + self.lost} ended in no mode)" if self.lost else ""
-        rarely = f"at most {percent(self.share_upper)} of local searches from new places{lost} would end in another"
+        rarely = f"at most {percent(self.share_upper)} of {self._searches}{lost} would end in another"
         if not self.is_judged:
             return f"{found}; too few modes to judge by how many are missing; {rarely}"
         low, high = self.missing_range
         if high == 0:
-            return f"{found}; probably all that local searches end in; {rarely}"
+            return f"{found}; probably all that {'such runs' if self.of_runs else 'local searches'} end in; {rarely}"
         if high > _ENDLESS * len(self.counts):
             more = f"{low:,} or many more are missing"
         else:
             more = f"probably {low:,} to {high:,} more" if low < high else f"probably {low:,} more"
-        where = f"where about {percent(self.share)} of local searches from new places{lost} would end"
+        where = f"where about {percent(self.share)} of {self._searches}{lost} would end"
         return f"{found}; {more} ({percent(self.level)}), {where}{self._outlook}"
 
     @property
@@ -167,7 +183,8 @@ class Coverage:
             return ""
         new, (low, high) = self.expected(further), self.expected_range(further)
         about = f"{new:.0f}" if new >= 1.0 else f"{new:.1g}"
-        return f"; a further {further:,} evaluations would find about {about} ({low:,} to {high:,})"
+        what = "runs" if self.of_runs else "evaluations"
+        return f"; a further {further:,} {what} would find about {about} ({low:,} to {high:,})"
 
     # ---- old names
 

@@ -16,6 +16,7 @@ from allmodes.report.landscape import landscape
 from allmodes.report.pairs import pairs
 from allmodes.report.parallel import parallel
 from allmodes.report.runs import as_result, draw_run
+from allmodes.report.waterfall import waterfall_of_ends
 from allmodes.result import Result
 
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
@@ -145,7 +146,12 @@ class Plots:
         return profile(self._result, parameter, residuals, points, maxfev, ax)
 
     def waterfall(self, ax: Any = None) -> Any:
-        """The values that local searches ended at, best first; steps are modes that were found again and again."""
+        """The values that local searches ended at, best first; steps are modes that were found again and again.
+
+        Of `allmodes.audit` all ends, coloured by how many runs ended in the same mode; crosses are not at an optimum.
+        """
+        if self._result.audit is not None:
+            return waterfall_of_ends(self._result, self._result.audit, ax)
         return waterfall(self._result, ax)
 
 

@@ -64,7 +64,8 @@ def convergence(result: Result, ax: Any = None) -> Any:
         return canvas.say(ax, "Nothing was evaluated.")
     above, below = canvas.panels(ax, 2, 1)
     style = {"where": "post", "linewidth": 1.4}
-    nfev = np.append(history.nfev, result.nfev)
+    is_audit = result.audit is not None  # what went on are runs
+    nfev = np.append(history.nfev, history.nfev[-1] if is_audit else result.nfev)
     above.step(nfev, np.append(history.modes, history.modes[-1]), color=canvas.GLOBAL, **style)
     above.set(ylabel="modes found", ylim=(0.0, 1.05 * max(1, history.modes.max())))
     above.yaxis.get_major_locator().set_params(integer=True)
@@ -79,12 +80,13 @@ def convergence(result: Result, ax: Any = None) -> Any:
     else:
         below.step(nfev[is_known], best[is_known], color=canvas.LOCAL, **style)
         below.set(ylabel="best value")
-    below.set(xlabel="evaluations")
+    below.set(xlabel="runs" if is_audit else "evaluations")
     _share(above, below)
     title = f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}"
     if result.coverage.searches:
         rarely = canvas.percent(result.coverage.share_upper)
-        title += f"; at most {rarely} of local searches from new places would end in another"
+        searches = "further runs" if is_audit else "local searches from new places"
+        title += f"; at most {rarely} of {searches} would end in another"
     canvas.set_title(ax, title)
     return ax
 

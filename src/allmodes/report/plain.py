@@ -44,6 +44,8 @@ def as_dict(result: Result) -> dict[str, Any]:
         failures: a list of point, kind and text.
         history: lists nfev, best and modes.
         settings, versions: to run it again.
+        audit: of `allmodes.audit` labels, states, distances and values of all ends, and what else `Audit` has; None
+            elsewhere.
     """
     return {
         "format": FORMAT,
@@ -66,6 +68,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "history": {name: plain(getattr(result.history, name)) for name in ("nfev", "best", "modes")},
         "settings": plain(result.settings),
         "versions": plain(result.versions),
+        "audit": None if result.audit is None else plain(_fields(result.audit) | {"states": result.audit.states}),
     }
 
 

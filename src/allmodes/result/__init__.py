@@ -1,5 +1,6 @@
 """What a search returns: `Result` and its parts."""
 
+from allmodes.result.audit import Audit
 from allmodes.result.fit import Fit
 from allmodes.result.history import History
 from allmodes.result.masses import Draws, Masses, ModeMass
@@ -11,6 +12,7 @@ from allmodes.result.trace import AnnealingTrace
 
 __all__ = [
     "AnnealingTrace",
+    "Audit",
     "Draws",
     "Fit",
     "History",

@@ -45,8 +45,8 @@ class Mode:
         curvature_from: where the Hessian comes from: "derivatives", "differences" or "component".
         flatness: zeta, see `allmodes.modes.laplace.flatness`; infinite for a degenerate mode, NaN if it is not known.
         weight: share of this mode in the Gibbs measure at the temperature that the result states.
-        hits: local searches that ended here.
-        found_at: evaluations made when it was found.
+        hits: local searches that ended here; of `allmodes.audit` the runs that belong to it.
+        found_at: evaluations made when it was found; of `allmodes.audit` the first run that belongs to it, from 1.
         standard_error: of the value, for noisy functions.
         active: coordinates that sit at a bound.
         multiplicity: how many modes it stands for, itself included, where a symmetry was stated; its weight is that of

@@ -15,6 +15,7 @@ from allmodes import storage
 from allmodes.keywords import helpful
 from allmodes.modes.coverage import Coverage
 from allmodes.nva.mixture import Mixture
+from allmodes.result.audit import Audit
 from allmodes.result.history import History
 from allmodes.result.masses import Masses
 from allmodes.result.mode import Mode
@@ -62,6 +63,7 @@ class Result:
             parts that swap names, signs that do not matter.
         problem: what `find_fits` or `find_roots` was given, for plots; None elsewhere, and after loading.
         constraints: those of the search, for plots; None without any, and after loading.
+        audit: of `allmodes.audit`, what is known of each end (see `allmodes.result.Audit`); None elsewhere.
     """
 
     x: Floats
@@ -92,6 +94,7 @@ class Result:
     symmetries: tuple[Floats, ...] = ()
     problem: Any = field(default=None, metadata={"stored": False})
     constraints: Any = field(default=None, metadata={"stored": False})
+    audit: Audit | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"problem": None, "constraints": None}  # a user's functions need not travel

@@ -34,7 +34,7 @@ def text_of(result: Result) -> str:
     """What was done, why it ended, what may be missing, and the table of modes."""
     found = counted(len(result.modes), "root" if result.is_roots else "mode")
     lines = [
-        *wrapped(f"{result.method}: {result.nfev} evaluations, {found} in {len(result.x)}-d"),
+        *wrapped(f"{result.method}: {_cost(result)}, {found} in {len(result.x)}-d"),
         *wrapped(f"status {result.status.name}: {result.message}"),
         *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
         *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
@@ -48,6 +48,22 @@ def text_of(result: Result) -> str:
     if result.nfail:
         lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{_first(result.failures)}")]
     return visible("\n".join(lines))
+
+
+def _cost(result: Result) -> str:
+    """What was spent: of an audit runs, too."""
+    runs = f"{counted(len(result.audit), 'run')}, " if result.audit is not None else ""
+    return f"{runs}{counted(result.nfev, 'evaluation')}"
+
+
+def weighed(result: Result) -> bool:
+    """Whether anything is known of weights; of an audit without the function nothing is."""
+    return not result.modes or any(np.isfinite(mode.weight) for mode in result.modes)
+
+
+def legend_of(result: Result) -> str:
+    """How to read the table."""
+    return f"* global; weights at temperature {result.temperature:.3g}" if weighed(result) else "* best"
 
 
 def _symmetries(result: Result) -> str:
@@ -73,6 +89,8 @@ def _table(result: Result) -> list[str]:
     ]
     if result.is_roots:
         columns[1:4] = _of_roots(shown)
+    if not weighed(result):
+        del columns[3]
     if any(mode.standard_error is not None for mode in shown):
         errors = ("" if mode.standard_error is None else f"{mode.standard_error:.2g}" for mode in shown)
         columns.insert(2, ["error", *errors])
@@ -88,7 +106,7 @@ def _table(result: Result) -> list[str]:
     more = len(result.modes) - _SHOWN
     if result.is_roots:
         return [*aligned(columns), *([f"... and {more} more"] if more > 0 else []), *_unproved(shown)]
-    legend = f"* global; weights at temperature {result.temperature:.3g}{'; ' + HELD if is_constrained else ''}"
+    legend = f"{legend_of(result)}{'; ' + HELD if is_constrained else ''}"
     return [*aligned(columns), *([f"... and {more} more"] if more > 0 else []), *wrapped(legend)]
 
 

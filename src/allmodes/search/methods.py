@@ -25,13 +25,15 @@ from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.population.refinement import Refinement
 from allmodes.search.searchers.roots.newton import RootSearches
 from allmodes.search.searchers.roots.roots import Roots
+from allmodes.search.searchers.surrogate.surrogate import Surrogate
+from allmodes.search.searchers.surrogate.tuning import TUNING as SURROGATE
 from allmodes.search.searchers.symmetry.symmetry import Symmetry
 from allmodes.search.single import Single
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.verify.verifier import Verifier
 
 NOISY_METHODS = ("auto", "black-box")
-METHODS = ("auto", "local", "black-box", "anneal", "multistart")
+METHODS = ("auto", "local", "black-box", "anneal", "surrogate", "multistart")
 
 
 def make_search(
@@ -63,6 +65,8 @@ def make_search(
         return Noisy(context)
     if context.is_system:
         return _for_roots(context, starts, options, Stopping(options.get("patience", 0), persistence, effort))
+    if method == "surrogate":
+        return Surrogate(context, starts, options.get("width", SURROGATE.width), ends=not is_exhaustive)
     algorithm = method if isinstance(method, Algorithm) else None
     is_annealed = algorithm is not None or method == "anneal"
     members: dict[str, Searcher] = {}
@@ -118,6 +122,19 @@ def check_discrete(method: str | Algorithm, noise: Any, order: int, is_fit: bool
         raise ValueError(f"{what}, which fits of residuals do not take; use find_minima with the sum of squares.")
     if order:
         raise ValueError(f"{what} and have no derivatives; leave jac and hess out.")
+
+
+def check_surrogate(maxfev: int, order: int, is_fit: bool, has_symmetry: bool) -> None:
+    """Refuse what a search with few evaluations does not take."""
+    if maxfev > SURROGATE.most:
+        raise ValueError(
+            f'method is "surrogate", whose model takes at most {SURROGATE.most} values, and maxfev is {maxfev}; wanted '
+            'fewer, or another method such as "auto".'
+        )
+    if order or is_fit:
+        raise ValueError('method is "surrogate", which models values alone; leave jac and hess out, or use "auto".')
+    if has_symmetry:
+        raise ValueError('method is "surrogate", which takes no symmetry; leave symmetry out, or use "auto".')
 
 
 def _check_noisy(method: str | Algorithm) -> None:

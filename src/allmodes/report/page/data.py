@@ -41,6 +41,7 @@ def of(result: Result, fun: Callable[..., Any] | Objective | None = None) -> dic
         "names": list(result.coordinate_names),
         "noun": "maximum" if result.maximise else "minimum",
         "maximise": result.maximise,
+        "unit": "evaluations" if result.audit is None else "runs",
         "window": _plain(window),
         "limits": _plain([canvas.limits(result, i) for i in range(len(result.x))]),
         "best": _plain([*result.x, result.fun]),  # a point that was evaluated, not always a mode

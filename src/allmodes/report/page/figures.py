@@ -8,6 +8,7 @@ import numpy as np
 
 from allmodes.modes.coverage import counted
 from allmodes.result import Result
+from allmodes.result.table import weighed
 
 _MANY = 40  # modes beyond which ranks are not written on the points
 _PAIRED = 4  # coordinates that are drawn against each other, at most
@@ -36,10 +37,9 @@ def of(result: Result, data: dict[str, Any]) -> list[Figure]:
                    f"{which}A click on a point shows its pair in the slice.")
         )  # fmt: skip
     if not result.is_roots:  # their values are rounding, and they all weigh the same
-        figures.append(
-            Figure("modes", "Values, weights and flatness", f"Values, weights and flatness of {found}, by rank.",
-                   "By rank, best first. Flat modes, whose flatness is infinite, have no bar there.")
-        )  # fmt: skip
+        what = "Values, weights and flatness" if weighed(result) else "Values"
+        flat = " Flat modes, whose flatness is infinite, have no bar there." if weighed(result) else ""
+        figures.append(Figure("modes", what, f"{what} of {found}, by rank.", f"By rank, best first.{flat}"))
     if len(result.x) > 1:
         figures.append(
             Figure("parallel", "Parallel coordinates", f"{found}, a line each over all coordinates.",

@@ -21,6 +21,7 @@ from allmodes.report.page import data, figures, text
 from allmodes.report.page.table import number, table
 from allmodes.result import Result
 from allmodes.result.fit_table import fit_table
+from allmodes.result.table import weighed
 
 _TEMPLATES = "templates"
 _SCRIPTS = ("values.js", "plots.js", "page.js")  # in the order in which they need each other
@@ -74,6 +75,7 @@ def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, t
             table=table(result),
             number=number,
             is_roots=text.is_of_roots(result),
+            is_weighed=weighed(result) and not text.is_of_roots(result),
             explanations="\n".join(fit_table(result)) if result.is_fit else "",
         )
     )

@@ -16,6 +16,7 @@ _AS_THEY_ARE = ("target", "n_modes", "maxfev", "maxiter", "maxtime", "effort", "
 _TASKS = {
     "fit": ("find_fits", "residuals,  # the function"),
     "roots": ("find_roots", "F,  # the function"),
+    "audit": ("audit", "ends, values,  # of the runs; with fun=fun for checks"),
 }  # calls that are not of find_minima and find_maxima
 _OF_FITS = {"loss": "linear", "f_scale": 1.0}  # and their defaults
 _WIDTH = 88  # of a line, on a page that prints on A4
@@ -51,7 +52,7 @@ def remarks(result: Result) -> list[str]:
 
 
 def _is_assembly(result: Result) -> bool:
-    return result.settings.get("method", result.method) not in METHODS
+    return result.audit is None and result.settings.get("method", result.method) not in METHODS
 
 
 def _arguments(result: Result) -> list[str]:
@@ -66,7 +67,9 @@ def _arguments(result: Result) -> list[str]:
     if isinstance(settings.get("x0"), list):
         lines.append(f"x0={settings['x0']!r}")
     lines += [f"{name}={_derivative(settings[name])}" for name in ("jac", "hess") if settings.get(name) is not None]
-    if not _is_assembly(result) and settings.get("method", "auto") != "auto":
+    if settings.get("task") == "audit" and result.maximise:
+        lines.append("maximise=True")
+    if not _is_assembly(result) and settings.get("method", "auto") not in ("auto", "audit"):
         lines.append(f"method={settings['method']!r}")
     defaults = inspect.signature(find_minima).parameters
     lines += [

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from allmodes.report.page.data import MOST_MODES
 from allmodes.result import Mode, Result
+from allmodes.result.table import weighed
 
 MOST_COORDINATES = 40  # columns of the table; a wider one cannot be read
 _WIDE = 13  # columns: more do not fit a printed page, so that modes are printed as paragraphs
@@ -58,7 +59,7 @@ def number(value: float, digits: int = 6) -> str:
 def table(result: Result) -> Table:
     """The modes, best first."""
     modes, names = result.modes[:MOST_MODES], result.coordinate_names[:MOST_COORDINATES]
-    parts = [*_leading(result, modes), *_of_search(modes)]
+    parts = [*_leading(result, modes), *_of_search(result, modes)]
     columns = [column for column, _ in parts]
     columns += [Column(_cut(name), f"Coordinate {name}", "coordinate") for name in names]
     rows = [
@@ -89,7 +90,7 @@ def _leading(result: Result, modes: Sequence[Mode]) -> list[Part]:
         parts.append((Column("error", "Standard error of the value"), _error))
     parts += [
         (Column("kind", "Minimum or maximum inside, at a bound or constraint, flat, or not verified", "text"), _kind),
-        (weight, lambda mode: _numeric(mode.weight, 4)),
+        *([(weight, lambda mode: _numeric(mode.weight, 4))] if weighed(result) else []),
     ]
     if not all(math.isnan(mode.flatness) for mode in modes):  # whole numbers have none
         parts.append((Column("flatness", "The larger, the wider"), lambda mode: _numeric(mode.flatness, 4)))
@@ -103,13 +104,13 @@ def _leading(result: Result, modes: Sequence[Mode]) -> list[Part]:
     return parts
 
 
-def _of_search(modes: Sequence[Mode]) -> list[Part]:
+def _of_search(result: Result, modes: Sequence[Mode]) -> list[Part]:
     """Columns of how modes were found."""
     parts: list[Part] = []
     if any(math.isfinite(mode.gradient_norm) for mode in modes):  # without derivatives it is not measured
         parts.append((Column("gradient", "Length of the gradient"), lambda mode: _numeric(mode.gradient_norm, 2)))
-    hits = Column("hits", "Local searches that ended here")
-    found = Column("found at", "Evaluations made by then")
+    hits = Column("hits", "Local searches that ended here" if result.audit is None else "Runs that ended here")
+    found = Column("found at", "Evaluations made by then" if result.audit is None else "The first run that ended here")
     return [
         *parts,
         (hits, lambda mode: Cell(str(mode.hits), str(mode.hits))),

@@ -12,11 +12,12 @@ import numpy as np
 from allmodes.modes.coverage import counted, percent
 from allmodes.report.page import rerun
 from allmodes.report.page.table import number
-from allmodes.result import Result
+from allmodes.result import Audit, Result
 from allmodes.status import Status
 
 _LEAVES_OPEN = 0.05  # a bound on the share of local searches that end in something new: above it more are advised
 _LIKELY = 0.5  # new modes from as many evaluations again, likewise
+_MANY_FAR = 0.05  # of the runs had not converged: from there on it is worth a word
 _MOST_TEXT = 2000  # characters of an error text
 
 
@@ -82,6 +83,8 @@ def noun(result: Result) -> tuple[str, str]:
         return "root", "roots"
     if result.is_fit or result.settings.get("task") == "fit":
         return "explanation", "explanations"
+    if result.audit is not None and not result.audit.is_checked:
+        return "distinct place", "distinct places"
     return ("maximum", "maxima") if result.maximise else ("minimum", "minima")
 
 
@@ -98,6 +101,9 @@ def _facts(result: Result) -> list[tuple[str, str]]:
             ("Best value", number(result.fun)),
             ("Best point", point(result.x, 4, result.named(result.x))),
         ]
+    if result.audit is not None:
+        checks = f"{result.audit.checked} checked" if result.audit.is_checked else "not checked"
+        found = [("Runs", f"{len(result.audit):,}"), *found, ("Places", f"{result.audit.places:,}, {checks}")]
     return [
         *found,
         ("Cost", ", ".join(counts)),
@@ -125,6 +131,9 @@ def _advice(result: Result) -> list[str]:
     said = [result.status.advice] if result.status.advice else []
     covered, kinds = result.coverage, [mode.kind for mode in result.modes]
     is_done = result.status in (Status.ENOUGH_MODES, Status.STOPPED)
+    if result.audit is not None:
+        said += _after_audit(result, result.audit)
+        is_done = True
     is_open = covered.share_upper > _LEAVES_OPEN or covered.expected(result.nfev) > _LIKELY
     if result.modes and covered.searches and is_open and not is_done:
         is_own = result.status == Status.NOTHING_NEW and result.settings.get("maxfev") is None
@@ -132,11 +141,23 @@ def _advice(result: Result) -> list[str]:
         longer = "effort (1 is normal)" if is_own else longer
         said.append(f"To find more modes, or to be surer that there are none, search longer: a larger {longer}.")
     for kind, meaning in _KINDS.items():
-        if kind in kinds:
+        if kind in kinds and not (result.audit is not None and not result.audit.is_checked):
             said.append(f"{counted(kinds.count(kind), 'mode')} of kind {kind}: {meaning}")
     if result.nfail:
         share = percent(result.nfail / max(1, result.nfev))
         said.append(f"{counted(result.nfail, 'evaluation')} failed ({share}); see below where and why.")
+    return said
+
+
+def _after_audit(result: Result, audit: Audit) -> list[str]:
+    """What to do about somebody's runs."""
+    said = [] if audit.is_checked else ["Pass fun: a few evaluations for each place tell which of them are optima."]
+    if result.coverage.share_upper > _LEAVES_OPEN or result.coverage.expected(len(audit)) > _LIKELY:
+        said.append(
+            "To find more, make more runs, or search with find_minima, which stops those that find nothing new."
+        )
+    if audit.count("unconverged") > _MANY_FAR * len(audit):
+        said.append("Many runs had not converged: give them smaller tolerances or more iterations.")
     return said
 
 

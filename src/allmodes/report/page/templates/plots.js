@@ -192,7 +192,7 @@ plots.modes = () => {
   const across = axis("rank", { range: [0.4, Math.max(count, 2) + 0.6], ...whole(count) });
   return stacked(across, [
     ["value", bars(data.height, data.error), {}],
-    ["weight", bars(data.weight), { range: [0, 1.08 * Math.max(...top, 1e-9)] }],
+    ...(top.length ? [["weight", bars(data.weight), { range: [0, 1.08 * Math.max(...top, 1e-9)] }]] : []),
     ...(data.flatness.some((value) => finite(value) !== null)
       ? [["flatness", bars(data.flatness), { rangemode: "tozero" }]] : []),
   ]);
@@ -247,10 +247,10 @@ plots.convergence = () => {
   const steps = (values, colour, name) => ({
     ...line(nfev, values.map(finite), colour, 2), line: { color: colour, width: 2, shape: "hv" }, mode: "lines+markers",
     marker: { size: 4, color: colour }, hoverinfo: "text",
-    hovertext: values.map((value, n) => `${name} ${told(value)}<br>after ${nfev[n]} evaluations`),
+    hovertext: values.map((value, n) => `${name} ${told(value)}<br>after ${nfev[n]} ${data.unit}`),
   });
   const most = Math.max(...modes, 1);
-  return stacked(axis("evaluations", { range: fromZero(Math.max(...nfev)), exponentformat: "none" }), [
+  return stacked(axis(data.unit, { range: fromZero(Math.max(...nfev)), exponentformat: "none" }), [
     ["modes found", [steps(modes, BLUE, "modes")], { range: fromZero(most), ...whole(most) }],
     ...(best.some((value) => finite(value) !== null) ? [["best value", [steps(best, GREEN, "best value")], {}]] : []),
   ]);
