@@ -98,7 +98,8 @@ class _Local:
     def of(mode: Mode, z: Floats, box: Box, sign: float) -> _Local:
         if not np.isfinite(mode.hessian).all():
             raise ValueError(
-                f"the curvature at {mode!r} is not known, and draws begin with it; find the modes by a search."
+                f"the curvature at {mode!r} is not known, and draws begin with it; find the modes by a search, or give "
+                "the function to the audit."
             )
         active = np.isin(np.flatnonzero(box.free), mode.active)
         gradient = np.zeros(len(mode.x)) if mode.gradient is None else np.nan_to_num(mode.gradient)
