@@ -39,6 +39,7 @@ _ORDER = (
     "constraints",
     "shapes",
     "missing_modes",
+    "masses",
     "audit",
     "recognition",
     "recognition_bank",

@@ -44,7 +44,8 @@ PAGES = (
          "allmodes.find_roots", "allmodes.audit", "allmodes.ModeFinder", "allmodes.Result", "allmodes.Mode",
          "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.result.Fit",
          "allmodes.result.Audit", "allmodes.result.Root", "allmodes.result.Barriers", "allmodes.result.Way",
-         "allmodes.Status",         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
+         "allmodes.result.Masses", "allmodes.result.ModeMass", "allmodes.result.Draws", "allmodes.Status",
+         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
     ),
     Page(
         "adapters", "Adapters",

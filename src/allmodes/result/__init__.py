@@ -4,6 +4,7 @@ from allmodes.result.audit import Audit
 from allmodes.result.barriers import Barriers, Merge, Way
 from allmodes.result.fit import Fit
 from allmodes.result.history import History
+from allmodes.result.masses import Draws, Masses, ModeMass
 from allmodes.result.mode import Mode, best_of
 from allmodes.result.paths import Paths
 from allmodes.result.result import Result
@@ -11,6 +12,6 @@ from allmodes.result.root import Root
 from allmodes.result.trace import AnnealingTrace
 
 __all__ = [
-    "AnnealingTrace", "Audit", "Barriers", "Fit", "History", "Merge", "Mode", "Paths", "Result", "Root", "Way",
-    "best_of",
+    "AnnealingTrace", "Audit", "Barriers", "Draws", "Fit", "History", "Masses", "Merge", "Mode", "ModeMass", "Paths",
+    "Result", "Root", "Way", "best_of",
 ]  # fmt: skip
