@@ -1,0 +1,169 @@
+"""PyMC: every mode of the posterior of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.adapters.peers import peer
+from allmodes.adapters.posterior import PRIOR_DRAWS, Coordinates, PosteriorModes, find_posterior_modes
+
+Floats = NDArray[np.float64]
+
+
+def find_modes(
+    model: Any = None,
+    *,
+    starts: Mapping[str, Any] | None = None,
+    prior_draws: int = PRIOR_DRAWS,
+    jacobian: bool = True,
+    hess: bool = False,
+    mode: Any = None,
+    masses: bool = True,
+    rng: Any = None,
+    **options: Any,
+) -> PosteriorModes:
+    """Find every mode of the posterior of a PyMC model, and what each of them weighs.
+
+    The search takes place in the space of PyMC's value variables: a positive parameter by its logarithm, a share by its
+    logit. A mode is a maximum of the density *of these coordinates*, the one that NUTS sees; where a density has its
+    maxima depends on the coordinates, its masses do not.
+
+    Args:
+        model: with continuous parameters only; within `with model:` it may be left out.
+        starts: where to look, if not where the prior is: draws (n, *shape) for each free variable, of a sampler or an
+            approximation. Needed if the prior cannot be drawn from, as with `pm.Flat`.
+        prior_draws: draws of the prior that say where to look. The log density is evaluated at each once; these
+            evaluations are not part of `result.nfev`.
+        jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, as
+            `pm.find_MAP` has it, which may lie at their limits, where the search cannot arrive. There are no masses then.
+        hess: True for PyTensor's exact Hessians at every point, which take long to compile; otherwise the search learns
+            the curvature from gradients, and measures that of modes by their differences.
+        mode: of PyTensor, for the density and its gradient, such as "NUMBA" or "JAX". By default they are compiled for
+            Python, which takes a fraction of a second and no compiler, where C takes 20 seconds and saves half a
+            millisecond per evaluation: worth it for models that take long in NumPy, as with loops (`pytensor.scan`).
+        masses: False to leave out the draws that weigh the modes.
+        rng: a seed or a numpy.random.Generator; the same seed gives the same result.
+        options: whatever else `allmodes.find_maxima` takes: maxfev, n_modes, symmetry, callback, ...
+
+    >>> posterior = find_modes(model, rng=0)  # doctest: +SKIP
+    >>> posterior.modes[0]["sigma"], posterior.masses, posterior.to_arviz()  # doctest: +SKIP
+    """
+    program = _Program(peer("pymc").modelcontext(model), jacobian, hess, mode)
+    return find_posterior_modes(program, starts, prior_draws, masses, rng, options)
+
+
+class _Program:
+    """A model as a density of the vector of its value variables."""
+
+    def __init__(self, model: Any, jacobian: bool, hess: bool, mode: Any) -> None:
+        from pymc.pytensorf import join_nonshared_inputs
+        from pytensor.gradient import grad
+        from pytensor.gradient import jacobian as jacobian_of
+
+        _check(model)
+        self.model, self.jacobian = model, jacobian
+        self.dims = {name: list(dims) for name, dims in model.named_vars_to_dims.items()}
+        self.coords = {name: list(labels) for name, labels in model.coords.items() if labels is not None}
+        point = model.initial_point()
+        shapes = {variable.name: np.shape(point[variable.name]) for variable in model.value_vars}
+        self.coordinates = Coordinates(shapes, {name: name for name in shapes})
+        inside = [variable for variable in model.unobserved_value_vars if variable.name in self._names]
+        (value, *values), joined = join_nonshared_inputs(
+            point, [model.logp(jacobian=jacobian), *inside], model.value_vars
+        )
+        gradient = grad(value, joined)
+        self._both = _compiled(model, [joined], [value, gradient], mode)
+        self.objective = {"fun": self._value_and_gradient, "jac": True, "vectorized": False}
+        if hess:
+            curvature = _compiled(model, [joined], [jacobian_of(gradient, joined, vectorize=True)], mode)
+            self.objective["hess"] = lambda x: np.asarray(curvature(x)[0])
+        self._inside = [variable.name for variable in inside]
+        self._constrain = _compiled(model, [joined], values)
+        self._check_repeatable(self.coordinates.join({name: point[name][None] for name in shapes})[0])
+
+    @property
+    def _names(self) -> list[str]:
+        """Parameters and deterministic quantities."""
+        return [variable.name for variable in self.model.unobserved_RVs]
+
+    def _value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        value, gradient = self._both(x)
+        return float(value), np.asarray(gradient)
+
+    def _check_repeatable(self, x: Floats) -> None:
+        """Refuse a density that is another one at each evaluation."""
+        values = self._value_and_gradient(x)[0], self._value_and_gradient(x)[0]
+        if not np.array_equal(*values, equal_nan=True):
+            raise ValueError(
+                f"the log density is {values[0]} and then {values[1]} at one point: the model draws a part of its data, or "
+                "a simulation, anew at each evaluation. A posterior has its modes given all data: leave pm.Minibatch out."
+            )
+
+    def log_density(self, x: Floats) -> Floats:
+        """At points (n, d): (n,)."""
+        return np.array([self._both(point)[0] for point in x], dtype=np.float64)
+
+    def prior_draws(self, n: int, seed: int) -> dict[str, Any]:
+        """Draws (n, *shape) of each free variable."""
+        import pymc
+
+        free = self.model.free_RVs
+        draws = pymc.draw([*free, free[0]], draws=n, random_seed=seed, mode=_in_python())
+        return {
+            variable.name: np.asarray(each).reshape(n, *np.shape(each)[np.ndim(each) - variable.ndim :])
+            for variable, each in zip(free, draws, strict=False)
+        }
+
+    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+        """Draws (n, *shape) by name as points (n, d)."""
+        from pytensor import clone_replace
+
+        free = self.model.free_RVs
+        forward = []
+        for variable in free:
+            transform = self.model.rvs_to_transforms[variable]
+            forward.append(variable if transform is None else transform.forward(variable, *variable.owner.inputs))
+        given = [variable.type() for variable in free]
+        function = _compiled(self.model, given, clone_replace(forward, dict(zip(free, given, strict=True))))
+        rows = [function(*each) for each in zip(*(values[variable.name] for variable in free), strict=True)]
+        names = [self.model.rvs_to_values[variable].name for variable in free]
+        return self.coordinates.join({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+    def constrained(self, x: Floats) -> dict[str, Floats]:
+        """Points (n, d) as arrays (n, *shape) by name, deterministic ones among them."""
+        rows = [self._constrain(point) for point in x]
+        found = {name: np.array([row[i] for row in rows]) for i, name in enumerate(self._inside)}
+        return {name: found[name] for name in self._names}
+
+    def initial_values(self, x: Floats) -> list[dict[str, Floats]]:
+        """What `pm.sample` takes as `initvals` for chains that begin at points (chains, d)."""
+        values = self.constrained(x)
+        return [{variable.name: values[variable.name][i] for variable in self.model.free_RVs} for i in range(len(x))]
+
+
+def _check(model: Any) -> None:
+    """Refuse models whose parameters cannot be searched."""
+    discrete = [variable.name for variable in model.discrete_value_vars]
+    if discrete:
+        raise ValueError(
+            f"the model has discrete parameters, {', '.join(map(repr, discrete))}; wanted continuous ones only: sum the "
+            "discrete ones out, as pm.Mixture does."
+        )
+    if not model.free_RVs:
+        raise ValueError("the model has no parameters: all its variables are observed; wanted at least one free one.")
+
+
+def _in_python() -> Any:
+    """PyTensor's mode for evaluation in Python: all that makes formulas stable, nothing that a compiler would want."""
+    from pytensor.compile.mode import Mode
+
+    return Mode("py", "fast_run").excluding("fusion", "inplace")
+
+
+def _compiled(model: Any, inputs: list[Any], outputs: list[Any], mode: Any = None) -> Any:
+    """A function of the inputs that returns a list."""
+    return model.compile_fn(outputs, inputs=inputs, mode=mode or _in_python(), point_fn=False, on_unused_input="ignore")
