@@ -271,6 +271,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
         violation=0.0 if held is None else held.violation,
         active_constraints=() if held is None else held.constraints,
         multipliers=None if held is None else held.multipliers,
+        gradient=frame.gradient(found.gradient, x),
     )
 
 

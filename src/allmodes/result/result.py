@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -15,6 +15,7 @@ from allmodes import storage
 from allmodes.modes.coverage import Coverage
 from allmodes.nva.mixture import Mixture
 from allmodes.result.history import History
+from allmodes.result.masses import Masses
 from allmodes.result.mode import Mode
 from allmodes.result.paths import Paths
 from allmodes.result.table import text_of
@@ -24,6 +25,7 @@ from allmodes.storage import stored
 
 _PLOTS = "allmodes.report.accessor"  # a higher layer: found by name when it is asked for
 _PAGE = "allmodes.report.page"  # likewise
+_MASSES = "allmodes.masses"  # likewise
 
 Floats = NDArray[np.float64]
 
@@ -180,6 +182,38 @@ class Result:
         if not isinstance(result, cls):
             raise ValueError(f"{os.fspath(path)} holds a {type(result).__name__}; a Result was wanted.")
         return result
+
+    # ---- what modes weigh
+
+    def masses(
+        self, log_density: Callable[..., Any], *, draws: int = 4000, rounds: int = 4, rng: Any = None,
+        vectorized: bool = False, args: Any = (), symmetry: Any = None, workers: Any = 1, on_error: str = "raise",
+    ) -> Masses:  # fmt: skip
+        """How much of a distribution belongs to each mode of its log density, by weighted draws around the modes.
+
+        Draws come from a mixture of Gaussian and Student-t components on the modes, first as wide as the curvature says
+        and then fitted to the draws where that helps. They count as much as the density there is above the mixture's;
+        the largest of these weights are smoothed, and their tail says whether they can be trusted.
+
+        Args:
+            log_density: the logarithm of the density, whatever was searched: after find_maxima(f) that is f, after
+                find_minima(f) the function -f; up to a constant, which adds to the evidence. It is called inside the
+                bounds alone. Where it is -inf, NaN or fails a draw weighs nothing.
+            draws: how many count; if components are fitted each round is a quarter of that more.
+            rounds: of fitting, at most; 0 leaves the components as the curvature says.
+            rng: a seed or a numpy.random.Generator.
+            vectorized, args, workers, on_error: as in `find_minima`, of log_density.
+            symmetry: as in `find_minima`, where the search was given a function for it. Draws are around the modes that
+                are listed, and masses and evidence are those of all their images.
+
+        Returns:
+            Masses: mass and log evidence of each mode with errors, weighted draws, and how good they are.
+        """
+        masses: Masses = importlib.import_module(_MASSES).masses_of(
+            self, log_density, draws=draws, rounds=rounds, rng=rng, vectorized=vectorized, args=args, symmetry=symmetry,
+            workers=workers, on_error=on_error,
+        )  # fmt: skip
+        return masses
 
     # ---- for people
 

@@ -87,9 +87,9 @@ def _table(result: Result) -> list[str]:
         columns.append([visible(name)[:_LONGEST_NAME], *(_entry(mode, i) for mode in shown)])
     more = len(result.modes) - _SHOWN
     if result.is_roots:
-        return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), *_unproved(shown)]
+        return [*aligned(columns), *([f"... and {more} more"] if more > 0 else []), *_unproved(shown)]
     legend = f"* global; weights at temperature {result.temperature:.3g}{'; ' + HELD if is_constrained else ''}"
-    return [*_aligned(columns), *([f"... and {more} more"] if more > 0 else []), *wrapped(legend)]
+    return [*aligned(columns), *([f"... and {more} more"] if more > 0 else []), *wrapped(legend)]
 
 
 def _entry(mode: Mode, i: int) -> str:
@@ -125,7 +125,7 @@ def _padded(words: list[str]) -> list[str]:
     return [word.ljust(max(map(len, words))) for word in words]
 
 
-def _aligned(columns: list[list[str]]) -> list[str]:
+def aligned(columns: list[list[str]]) -> list[str]:
     """Lines of a right-aligned table, cut with dots where columns do not fit."""
     widths = [max(map(len, column)) for column in columns]
     ends = np.cumsum([width + 2 for width in widths]) - 2
