@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def find_modes(
     prior_draws: int = PRIOR_DRAWS,
     jacobian: bool = True,
     hess: bool | None = None,
-    masses: bool = True,
+    draws: int = 4000,
     rng: Any = None,
     **options: Any,
 ) -> PosteriorModes:
@@ -87,7 +87,7 @@ def find_modes(
         jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, which may lie at
             their limits, where the search cannot arrive. There are no masses then.
         hess: whether to compute Hessians; unless given, with up to 30 coordinates.
-        masses: False to leave out the draws that weigh the modes.
+        draws: how many weigh the modes, by importance sampling (see `allmodes.Result.masses`); 0 for no masses.
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         options: whatever else `allmodes.find_maxima` takes: maxfev, n_modes, symmetry, callback, ...
 
@@ -95,14 +95,14 @@ def find_modes(
     >>> posterior.modes[0]["sigma"], posterior.masses, posterior.to_arviz()  # doctest: +SKIP
     """
     program = _Program(model, args, dict(model_kwargs or {}), jacobian, hess)
-    return find_posterior_modes(program, starts, prior_draws, masses, rng, options)
+    return find_posterior_modes(program, starts, prior_draws, draws, rng, options)
 
 
 class _Program:
     """A model with its data, as a density of a vector of unconstrained coordinates."""
 
-    dims: Mapping[str, Any] = {}  # NumPyro names none
-    coords: Mapping[str, Any] = {}
+    dims: ClassVar[Mapping[str, Any]] = {}  # NumPyro names none
+    coords: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], jacobian: bool, hess: bool | None
@@ -117,7 +117,7 @@ class _Program:
             sites = _latent(trace)
             self.coordinates = _coordinates(sites)
             self.model, self.call = _fixed(model, args, kwargs, trace), (args, kwargs)
-        self._sites = tuple(sites)
+        self.shapes = {name: tuple(np.shape(site["value"])) for name, site in sites.items()}
         self._names = tuple(name for name, site in trace.items() if name in sites or site["type"] == "deterministic")
         split = self.coordinates.split
 
@@ -149,14 +149,14 @@ class _Program:
         from numpyro.infer import Predictive
 
         args, kwargs = self.call
-        predictive = Predictive(self.model, num_samples=n, return_sites=self._sites)
+        predictive = Predictive(self.model, num_samples=n, return_sites=list(self.shapes))
         with jax.enable_x64(True):
             draws = jax.jit(lambda key: predictive(key, *args, **kwargs))(jax.random.key(seed))
-            return {name: np.asarray(draws[name]) for name in self._sites}
+            return {name: np.asarray(draws[name]) for name in self.shapes}
 
     def unconstrained(self, values: Mapping[str, Any]) -> Floats:
         """Draws (n, *shape) by site as points (n, d)."""
-        return self.coordinates.join(self._unconstrained({name: np.asarray(values[name]) for name in self._sites}))
+        return self.coordinates.join(self._unconstrained({name: np.asarray(values[name]) for name in self.shapes}))
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
         """Points (n, d) as arrays (n, *shape) by site, deterministic ones among them, in the order of the model."""

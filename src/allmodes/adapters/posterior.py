@@ -9,8 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.adapters.names import entries
+from allmodes.adapters.posterior_data import arviz_data
+from allmodes.adapters.posterior_table import text_of
+from allmodes.checks import real_array, whole_number
 from allmodes.finding import find_maxima
-from allmodes.result import Result
+from allmodes.result import Masses, Result
 
 PRIOR_DRAWS = 500
 _OURS = {"fun", "args", "jac", "names", "vectorized"}  # arguments of find_maxima that follow from the model
@@ -51,7 +55,7 @@ class Coordinates:
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()]).tolist()
         begins = [0, *ends[:-1]]
         return {
-            name: x[..., begin:end].reshape(*x.shape[:-1], *shape)
+            name: x[..., begin:end].reshape((*x.shape[:-1], *shape))
             for (name, shape), begin, end in zip(self.shapes.items(), begins, ends, strict=True)
         }
 
@@ -59,15 +63,6 @@ class Coordinates:
         """Arrays (n, *shape) by name as vectors (n, d)."""
         parts = [np.asarray(values[name], dtype=np.float64) for name in self.shapes]
         return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
-
-
-def entries(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The name of each entry of an array.
-
-    >>> entries("w", (2, 1)), entries("p", ())
-    (['w[0,0]', 'w[1,0]'], ['p'])
-    """
-    return [f"{name}[{','.join(map(str, index))}]" if shape else name for index in np.ndindex(shape)]
 
 
 class Program(Protocol):
@@ -83,6 +78,10 @@ class Program(Protocol):
     coordinates: Coordinates
     objective: dict[str, Any]
     jacobian: bool
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """Of the parameters, constrained."""
 
     @property
     def dims(self) -> Mapping[str, Any]: ...
@@ -107,45 +106,66 @@ class Program(Protocol):
 
 
 def find_posterior_modes(
-    program: Program,
-    starts: Mapping[str, Any] | None,
-    prior_draws: int,
-    masses: bool,
-    rng: Any,
-    options: dict[str, Any],
+    program: Program, starts: Mapping[str, Any] | None, prior_draws: int, draws: int, rng: Any, options: dict[str, Any]
 ) -> PosteriorModes:
     """Draw from the prior, search from there, weigh what is found, and name it as the model does."""
     taken = sorted(_OURS & options.keys())
     if taken:
         raise TypeError(f"find_modes() makes {', '.join(taken)} from the model itself; leave it out.")
     rng = np.random.default_rng(rng)
-    draws = program.unconstrained(starts or program.prior_draws(prior_draws, int(rng.integers(2**31))))
-    draws = _possible(program, draws)
     given = options | {"options": {"temperature": 1.0} | (options.get("options") or {})}
-    if "bounds" not in given and "x0" not in given:
-        lower, upper = np.quantile(draws, [0.005, 0.995], axis=0)
-        given["bounds"] = np.stack([1.25 * lower - 0.25 * upper, 1.25 * upper - 0.25 * lower], axis=1)
+    given["starts"] = _starts(program, starts, prior_draws, rng)
     result = find_maxima(**program.objective, names=program.coordinates.names, rng=rng, **given)
-    found = program.constrained(np.array([mode.x for mode in result.modes])) if result.modes else {}
-    modes = tuple({name: rows[i] for name, rows in found.items()} for i in range(len(result.modes)))
-    return PosteriorModes(result, modes, None, program)
+    modes: tuple[dict[str, Any], ...] = ()
+    masses = None
+    if result.modes:
+        values = program.constrained(np.array([mode.x for mode in result.modes]))
+        modes = tuple({name: rows[i] for name, rows in values.items()} for i in range(len(result.modes)))
+        if draws and program.jacobian:
+            symmetry = options.get("symmetry")
+            masses = result.masses(program.log_density, draws=draws, rng=rng, vectorized=True, symmetry=symmetry)
+    return PosteriorModes(result, modes, masses, program)
 
 
-def _possible(program: Program, draws: Floats) -> Floats:
+def _starts(program: Program, given: Mapping[str, Any] | None, n: int, rng: np.random.Generator) -> Floats:
     """The draws whose density is a positive number, or an error if there are none."""
+    if given is None:
+        try:
+            given = program.prior_draws(whole_number("prior_draws", n, 2), int(rng.integers(2**31)))
+        except NotImplementedError as error:
+            raise ValueError(
+                f"the prior cannot be drawn from ({error or 'it is improper'}); pass draws of the parameters that say "
+                "where to look, as in starts={'mu': array of shape (n, *shape of mu), ...}."
+            ) from error
+    else:
+        given = _checked(given, program.shapes)
+    draws = program.unconstrained(given)
     inside = draws[np.isfinite(draws).all(axis=1)]
     values = program.log_density(inside) if len(inside) else np.zeros(0)
     if not np.isfinite(values).any():
-        first = (
-            f"; it is {values[0]} at the first, {dict(zip(program.coordinates.names, inside[0].tolist(), strict=True))}"
-            if len(inside)
-            else ""
-        )
+        point = dict(zip(program.coordinates.names, inside[0].tolist(), strict=True)) if len(inside) else {}
+        first = f"; it is {values[0]} at the first, {point}" if point else ""
         raise ValueError(
-            f"the log density is not finite at any of {len(draws)} draws of the prior{first}. Check whether the data lie in "
-            "the support of the model, or pass draws of the parameters at which it is finite as starts."
+            f"the log density is not finite at any of {len(draws)} draws of the prior{first}. Check whether the data lie "
+            "in the support of the model, or pass draws of the parameters at which it is finite as starts."
         )
     return inside[np.isfinite(values)]
+
+
+def _checked(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Floats]:
+    """Draws (n, *shape) of each parameter, as a user passed them."""
+    missing = [name for name in shapes if name not in given]
+    if missing:
+        raise ValueError(f"starts lacks {', '.join(missing)}; wanted draws (n, *shape) of each of {', '.join(shapes)}.")
+    wanted = "draws (n, *shape)"
+    draws = {name: real_array(f"starts[{name!r}]", given[name], wanted) for name in shapes}
+    sizes = {len(each) if each.ndim else 0 for each in draws.values()}
+    wrong = {name: each.shape for name, each in draws.items() if each.shape[1:] != shapes[name]}
+    if wrong or len(sizes) > 1 or 0 in sizes:
+        found = ", ".join(f"{name} {each.shape}" for name, each in draws.items())
+        listed = ", ".join(f"{name} {('n', *shape)}".replace("'", "") for name, shape in shapes.items())
+        raise ValueError(f"starts has shapes {found}; wanted {listed}, with one n for all.")
+    return draws
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -154,11 +174,48 @@ class PosteriorModes:
 
     Attributes:
         result: of the search, in unconstrained coordinates: how it ended, what may be missing, plots.
-        modes: in the order of `result.modes`, the value of each parameter and each deterministic quantity by name.
-        masses: share of the posterior around each mode, by importance sampling; None if it was not asked for.
+        modes: the value of each parameter and each deterministic quantity by name, for each of `result.modes`.
+        masses: the share of the posterior around each mode, with errors, and the evidence; see `allmodes.Result.masses`.
+            None if there are no modes, or if masses were not asked for.
+        program: the model, as it was searched.
     """
 
     result: Result
     modes: tuple[dict[str, Any], ...]
-    masses: Any
+    masses: Masses | None
     program: Program
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    def initial_values(self, chains: int | None = None) -> Any:
+        """Where chains begin, each at a mode: what the sampler of the package takes.
+
+        NumPyro: `MCMC(..., num_chains=n).run(..., init_params=posterior.initial_values(n))`; for `init_to_value` there
+        is `modes[i]`. PyMC: `pm.sample(initvals=posterior.initial_values(n), chains=n, init="adapt_diag")`.
+
+        Args:
+            chains: how many; by default one for each mode. If there are more, they take turns, best mode first.
+        """
+        if not self.modes:
+            raise ValueError(f"there are no modes for chains to begin at: {self.result.message}")
+        chains = whole_number("chains", len(self.modes) if chains is None else chains, 1)
+        return self.program.initial_values(np.array([self.result.modes[i % len(self.modes)].x for i in range(chains)]))
+
+    def to_arviz(self, draws: int = 1000, rng: Any = None) -> Any:
+        """Equally weighted draws for ArviZ, with a coordinate `mode` (from 0) beside `draw`.
+
+        They are resampled from the weighted draws of `masses`, and labelled by the mode whose component they most
+        probably come from: `data.posterior.sel(draw=data.posterior.mode == 0)` are those of the first.
+
+        Args:
+            draws: how many; more than `masses.ess` of them repeat each other.
+            rng: a seed or a numpy.random.Generator.
+
+        Returns:
+            arviz.InferenceData, or from ArviZ 1.0 on xarray.DataTree.
+        """
+        return arviz_data(self, draws, rng)
+
+    def __repr__(self) -> str:
+        return text_of(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ def find_modes(
     jacobian: bool = True,
     hess: bool = False,
     mode: Any = None,
-    masses: bool = True,
+    draws: int = 4000,
     rng: Any = None,
     **options: Any,
 ) -> PosteriorModes:
@@ -45,7 +45,7 @@ def find_modes(
         mode: of PyTensor, for the density and its gradient, such as "NUMBA" or "JAX". By default they are compiled for
             Python, which takes a fraction of a second and no compiler, where C takes 20 seconds and saves half a
             millisecond per evaluation: worth it for models that take long in NumPy, as with loops (`pytensor.scan`).
-        masses: False to leave out the draws that weigh the modes.
+        draws: how many weigh the modes, by importance sampling (see `allmodes.Result.masses`); 0 for no masses.
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         options: whatever else `allmodes.find_maxima` takes: maxfev, n_modes, symmetry, callback, ...
 
@@ -53,7 +53,7 @@ def find_modes(
     >>> posterior.modes[0]["sigma"], posterior.masses, posterior.to_arviz()  # doctest: +SKIP
     """
     program = _Program(peer("pymc").modelcontext(model), jacobian, hess, mode)
-    return find_posterior_modes(program, starts, prior_draws, masses, rng, options)
+    return find_posterior_modes(program, starts, prior_draws, draws, rng, options)
 
 
 class _Program:
@@ -66,61 +66,41 @@ class _Program:
 
         _check(model)
         self.model, self.jacobian = model, jacobian
-        self.dims = {name: list(dims) for name, dims in model.named_vars_to_dims.items()}
-        self.coords = {name: list(labels) for name, labels in model.coords.items() if labels is not None}
+        self.dims, self.coords = model.named_vars_to_dims, model.coords
         point = model.initial_point()
         shapes = {variable.name: np.shape(point[variable.name]) for variable in model.value_vars}
         self.coordinates = Coordinates(shapes, {name: name for name in shapes})
-        inside = [variable for variable in model.unobserved_value_vars if variable.name in self._names]
-        (value, *values), joined = join_nonshared_inputs(
-            point, [model.logp(jacobian=jacobian), *inside], model.value_vars
-        )
+        x = self.coordinates.join({name: np.asarray(point[name])[None] for name in shapes})
+        self._names = [variable.name for variable in model.unobserved_RVs]
+        inside = {each.name: each for each in model.unobserved_value_vars if each.name in self._names}
+        outputs = [model.logp(jacobian=jacobian), *(inside[name] for name in self._names)]
+        (value, *values), joined = join_nonshared_inputs(point, outputs, model.value_vars)
         gradient = grad(value, joined)
-        self._both = _compiled(model, [joined], [value, gradient], mode)
-        self.objective = {"fun": self._value_and_gradient, "jac": True, "vectorized": False}
+        self._density = _for_points(model, joined, [value, gradient], x, mode)
+        self._values = _for_points(model, joined, values, x)
+        self.objective = {"fun": self._density, "jac": True, "vectorized": True}
         if hess:
-            curvature = _compiled(model, [joined], [jacobian_of(gradient, joined, vectorize=True)], mode)
-            self.objective["hess"] = lambda x: np.asarray(curvature(x)[0])
-        self._inside = [variable.name for variable in inside]
-        self._constrain = _compiled(model, [joined], values)
-        self._check_repeatable(self.coordinates.join({name: point[name][None] for name in shapes})[0])
-
-    @property
-    def _names(self) -> list[str]:
-        """Parameters and deterministic quantities."""
-        return [variable.name for variable in self.model.unobserved_RVs]
-
-    def _value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
-        value, gradient = self._both(x)
-        return float(value), np.asarray(gradient)
-
-    def _check_repeatable(self, x: Floats) -> None:
-        """Refuse a density that is another one at each evaluation."""
-        values = self._value_and_gradient(x)[0], self._value_and_gradient(x)[0]
-        if not np.array_equal(*values, equal_nan=True):
-            raise ValueError(
-                f"the log density is {values[0]} and then {values[1]} at one point: the model draws a part of its data, or "
-                "a simulation, anew at each evaluation. A posterior has its modes given all data: leave pm.Minibatch out."
-            )
+            curvature = _for_points(model, joined, [jacobian_of(gradient, joined, vectorize=True)], x, mode)
+            self.objective["hess"] = lambda x: curvature(x)[0]
+        free = {variable.name for variable in model.free_RVs}
+        self.shapes = {name: a.shape[1:] for name, a in self.constrained(x).items() if name in free}
+        _check_repeatable(self.log_density, x)
 
     def log_density(self, x: Floats) -> Floats:
         """At points (n, d): (n,)."""
-        return np.array([self._both(point)[0] for point in x], dtype=np.float64)
+        return self._density(x)[0]
 
     def prior_draws(self, n: int, seed: int) -> dict[str, Any]:
         """Draws (n, *shape) of each free variable."""
         import pymc
 
         free = self.model.free_RVs
-        draws = pymc.draw([*free, free[0]], draws=n, random_seed=seed, mode=_in_python())
-        return {
-            variable.name: np.asarray(each).reshape(n, *np.shape(each)[np.ndim(each) - variable.ndim :])
-            for variable, each in zip(free, draws, strict=False)
-        }
+        draws = pymc.draw(free, draws=n, random_seed=seed, mode=_in_python())
+        return {variable.name: each for variable, each in zip(free, draws, strict=True)}
 
     def unconstrained(self, values: Mapping[str, Any]) -> Floats:
         """Draws (n, *shape) by name as points (n, d)."""
-        from pytensor import clone_replace
+        from pytensor.graph.replace import clone_replace
 
         free = self.model.free_RVs
         forward = []
@@ -135,9 +115,7 @@ class _Program:
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
         """Points (n, d) as arrays (n, *shape) by name, deterministic ones among them."""
-        rows = [self._constrain(point) for point in x]
-        found = {name: np.array([row[i] for row in rows]) for i, name in enumerate(self._inside)}
-        return {name: found[name] for name in self._names}
+        return dict(zip(self._names, self._values(x), strict=True))
 
     def initial_values(self, x: Floats) -> list[dict[str, Floats]]:
         """What `pm.sample` takes as `initvals` for chains that begin at points (chains, d)."""
@@ -157,6 +135,16 @@ def _check(model: Any) -> None:
         raise ValueError("the model has no parameters: all its variables are observed; wanted at least one free one.")
 
 
+def _check_repeatable(log_density: Callable[[Floats], Floats], x: Floats) -> None:
+    """Refuse a density that is another one at each evaluation."""
+    first, second = log_density(x), log_density(x)
+    if not np.array_equal(first, second, equal_nan=True):
+        raise ValueError(
+            f"the log density is {first[0]} and then {second[0]} at one point: the model draws a part of its data, or a "
+            "simulation, anew at each evaluation. A posterior has its modes given all data: leave pm.Minibatch out."
+        )
+
+
 def _in_python() -> Any:
     """PyTensor's mode for evaluation in Python: all that makes formulas stable, nothing that a compiler would want."""
     from pytensor.compile.mode import Mode
@@ -167,3 +155,26 @@ def _in_python() -> Any:
 def _compiled(model: Any, inputs: list[Any], outputs: list[Any], mode: Any = None) -> Any:
     """A function of the inputs that returns a list."""
     return model.compile_fn(outputs, inputs=inputs, mode=mode or _in_python(), point_fn=False, on_unused_input="ignore")
+
+
+def _for_points(
+    model: Any, joined: Any, outputs: list[Any], trial: Floats, mode: Any = None
+) -> Callable[[Floats], Any]:
+    """A function of points (n, d) that returns the outputs, which are of one point, at each of them: (n, ...)."""
+    from pytensor.graph.replace import vectorize_graph
+    from pytensor.tensor import matrix
+
+    try:
+        points = matrix("points", dtype=joined.dtype)
+        at_all = _compiled(model, [points], vectorize_graph(outputs, {joined: points}), mode)
+        at_all(trial)
+    except Exception:  # whatever an operation raises that cannot be done for many points: one after another
+        at_one = _compiled(model, [joined], outputs, mode)
+        return lambda x: tuple(np.array(rows) for rows in zip(*(at_one(point) for point in x), strict=True))
+
+    def function(x: Floats) -> tuple[Floats, ...]:
+        found = [np.asarray(each) for each in at_all(x)]
+        pairs = zip(found, outputs, strict=True)  # what does not depend on the points comes once
+        return tuple(np.broadcast_to(a, (len(x), *a.shape)) if a.ndim == one.ndim else a for a, one in pairs)
+
+    return function

@@ -80,7 +80,9 @@ def _covariance(base: Component, away: Floats, weights: Floats, prior: float) ->
     """Weighted second moments (d, d) of steps (n, d), with those of the first component counted `prior` times."""
     d = away.shape[1]
     moments = (away * weights[:, None]).T @ away + (prior + 1e-6) * base.L @ base.L.T
-    return uncorrelated(moments / (weights.sum() + prior + 1e-6), base.side) + 1e-12 * np.diag((base.L**2).sum(axis=1)) * d
+    return (
+        uncorrelated(moments / (weights.sum() + prior + 1e-6), base.side) + 1e-12 * np.diag((base.L**2).sum(axis=1)) * d
+    )
 
 
 def _maximised(

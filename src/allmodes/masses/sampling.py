@@ -15,7 +15,10 @@ from allmodes.masses.weights import Weighed
 
 _PILOT = 0.25  # of the draws: a pilot round, and each round of refinement
 _EVEN = 0.2  # of the draws are shared out among modes evenly, the others by mass
-_GOOD_K, _GOOD_ESS = 0.5, 0.5  # a mode whose weights have such a tail, and such a share of effective draws, is left as it is
+_GOOD_K, _GOOD_ESS = (
+    0.5,
+    0.5,
+)  # a mode whose weights have such a tail, and such a share of effective draws, is left as it is
 _CONSTANT = 0.9  # share of effective draws from which the tail of the weights does not matter
 _FEWEST = 2  # draws of a mode, per coordinate, from which components can be fitted
 

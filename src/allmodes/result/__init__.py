@@ -9,4 +9,16 @@ from allmodes.result.result import Result
 from allmodes.result.root import Root
 from allmodes.result.trace import AnnealingTrace
 
-__all__ = ["AnnealingTrace", "Draws", "Fit", "History", "Masses", "Mode", "ModeMass", "Paths", "Result", "Root", "best_of"]
+__all__ = [
+    "AnnealingTrace",
+    "Draws",
+    "Fit",
+    "History",
+    "Masses",
+    "Mode",
+    "ModeMass",
+    "Paths",
+    "Result",
+    "Root",
+    "best_of",
+]
