@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.adapters.peers import peer
 from allmodes.adapters.posterior import PRIOR_DRAWS, Coordinates, PosteriorModes, find_posterior_modes
+from allmodes.adapters.pytensor import compiled, for_points, in_python
 
 Floats = NDArray[np.float64]
 
@@ -42,9 +43,9 @@ def find_modes(
             `pm.find_MAP` has it, which may lie at their limits, where the search cannot arrive. There are no masses then.
         hess: True for PyTensor's exact Hessians at every point, which take long to compile; otherwise the search learns
             the curvature from gradients, and measures that of modes by their differences.
-        mode: of PyTensor, for the density and its gradient, such as "NUMBA" or "JAX". By default they are compiled for
-            Python, which takes a fraction of a second and no compiler, where C takes 20 seconds and saves half a
-            millisecond per evaluation: worth it for models that take long in NumPy, as with loops (`pytensor.scan`).
+        mode: of PyTensor, for the density and its derivatives, such as "NUMBA". By default NumPy evaluates them, many
+            points at once, and nothing is compiled: the second that takes is 20 with C or Numba, which pays for models
+            with loops (`pytensor.scan`) or a single point of which takes NumPy more than some milliseconds.
         draws: how many weigh the modes, by importance sampling (see `allmodes.Result.masses`); 0 for no masses.
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
         options: whatever else `allmodes.find_maxima` takes: maxfev, n_modes, symmetry, callback, ...
@@ -76,11 +77,11 @@ class _Program:
         outputs = [model.logp(jacobian=jacobian), *(inside[name] for name in self._names)]
         (value, *values), joined = join_nonshared_inputs(point, outputs, model.value_vars)
         gradient = grad(value, joined)
-        self._density = _for_points(model, joined, [value, gradient], x, mode)
-        self._values = _for_points(model, joined, values, x)
+        self._density = for_points(model, joined, [value, gradient], x, mode)
+        self._values = for_points(model, joined, values, x)
         self.objective = {"fun": self._density, "jac": True, "vectorized": True}
         if hess:
-            curvature = _for_points(model, joined, [jacobian_of(gradient, joined, vectorize=True)], x, mode)
+            curvature = for_points(model, joined, [jacobian_of(gradient, joined, vectorize=True)], x, mode)
             self.objective["hess"] = lambda x: curvature(x)[0]
         free = {variable.name for variable in model.free_RVs}
         self.shapes = {name: a.shape[1:] for name, a in self.constrained(x).items() if name in free}
@@ -95,7 +96,7 @@ class _Program:
         import pymc
 
         free = self.model.free_RVs
-        draws = pymc.draw(free, draws=n, random_seed=seed, mode=_in_python())
+        draws = pymc.draw(free, draws=n, random_seed=seed, mode=in_python())
         return {variable.name: each for variable, each in zip(free, draws, strict=True)}
 
     def unconstrained(self, values: Mapping[str, Any]) -> Floats:
@@ -108,7 +109,7 @@ class _Program:
             transform = self.model.rvs_to_transforms[variable]
             forward.append(variable if transform is None else transform.forward(variable, *variable.owner.inputs))
         given = [variable.type() for variable in free]
-        function = _compiled(self.model, given, clone_replace(forward, dict(zip(free, given, strict=True))))
+        function = compiled(self.model, given, clone_replace(forward, dict(zip(free, given, strict=True))))
         rows = [function(*each) for each in zip(*(values[variable.name] for variable in free), strict=True)]
         names = [self.model.rvs_to_values[variable].name for variable in free]
         return self.coordinates.join({name: [row[i] for row in rows] for i, name in enumerate(names)})
@@ -143,38 +144,3 @@ def _check_repeatable(log_density: Callable[[Floats], Floats], x: Floats) -> Non
             f"the log density is {first[0]} and then {second[0]} at one point: the model draws a part of its data, or a "
             "simulation, anew at each evaluation. A posterior has its modes given all data: leave pm.Minibatch out."
         )
-
-
-def _in_python() -> Any:
-    """PyTensor's mode for evaluation in Python: all that makes formulas stable, nothing that a compiler would want."""
-    from pytensor.compile.mode import Mode
-
-    return Mode("py", "fast_run").excluding("fusion", "inplace")
-
-
-def _compiled(model: Any, inputs: list[Any], outputs: list[Any], mode: Any = None) -> Any:
-    """A function of the inputs that returns a list."""
-    return model.compile_fn(outputs, inputs=inputs, mode=mode or _in_python(), point_fn=False, on_unused_input="ignore")
-
-
-def _for_points(
-    model: Any, joined: Any, outputs: list[Any], trial: Floats, mode: Any = None
-) -> Callable[[Floats], Any]:
-    """A function of points (n, d) that returns the outputs, which are of one point, at each of them: (n, ...)."""
-    from pytensor.graph.replace import vectorize_graph
-    from pytensor.tensor import matrix
-
-    try:
-        points = matrix("points", dtype=joined.dtype)
-        at_all = _compiled(model, [points], vectorize_graph(outputs, {joined: points}), mode)
-        at_all(trial)
-    except Exception:  # whatever an operation raises that cannot be done for many points: one after another
-        at_one = _compiled(model, [joined], outputs, mode)
-        return lambda x: tuple(np.array(rows) for rows in zip(*(at_one(point) for point in x), strict=True))
-
-    def function(x: Floats) -> tuple[Floats, ...]:
-        found = [np.asarray(each) for each in at_all(x)]
-        pairs = zip(found, outputs, strict=True)  # what does not depend on the points comes once
-        return tuple(np.broadcast_to(a, (len(x), *a.shape)) if a.ndim == one.ndim else a for a, one in pairs)
-
-    return function
