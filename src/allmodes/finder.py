@@ -28,7 +28,7 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort: as in `find_minima`.
+        bounds, x0, starts, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort: as in `find_minima`.
         xtol, periodic, noise, polish, rng, names, integrality, scale, spread, symmetry, constraints, within,
             min_distance, options: likewise; named choices are asked for and told by their numbers, from 0.
         jac, hess: whether you will tell gradients and Hessians.
@@ -50,6 +50,7 @@ class ModeFinder:
         bounds: Any = None,
         *,
         x0: Any = None,
+        starts: Any = None,
         warm_start: Any = None,
         jac: bool = False,
         hess: bool = False,
@@ -78,7 +79,7 @@ class ModeFinder:
         options: dict[str, Any] | None = None,
     ) -> None:
         task = Task(
-            bounds=bounds, x0=x0, warm_start=warm_start, maximise=maximise, target=target, method=method,
+            bounds=bounds, x0=x0, starts=starts, warm_start=warm_start, maximise=maximise, target=target, method=method,
             n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
             polish=polish, rng=rng, names=names, options=options, effort=effort, integrality=integrality,
             scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,

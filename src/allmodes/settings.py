@@ -12,6 +12,7 @@ from allmodes.checks import number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import FEASIBILITY, Constraints
+from allmodes.objective.draws_given import WIDTH, Draws
 from allmodes.objective.frame import Frame
 from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
@@ -19,6 +20,7 @@ from allmodes.search.context import Context
 from allmodes.search.group import Group
 from allmodes.search.methods import METHODS, check_discrete, make_search
 from allmodes.search.searcher import Strategy
+from allmodes.search.starts.drawn import Drawn
 from allmodes.search.symmetry_given import group_of
 from allmodes.storage import stored
 
@@ -67,6 +69,7 @@ class Settings:
     symmetry: Any = None
     within: float | None = None
     min_distance: float | None = None
+    starts: Any = None
 
     def asked(self, box: Box, order: int, known: int) -> dict[str, Any]:
         """Plain data from which the same search can be asked for again, given its function, bounds and names.
@@ -87,6 +90,7 @@ class Settings:
             "polish",
             "seed",
             "x0",
+            "starts",
             "effort",
             "spread",
             "symmetry",
@@ -107,14 +111,13 @@ class Settings:
 
 
 def prepare(
-    bounds: Any, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
-    maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
-    effort: Any = None, cost_of_mode: int | None = None, integrality: Any = None,
-    scale: Any = None, spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
+    box: Box, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
+    maxiter: Any, maxtime: Any, xtol: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
+    effort: Any = None, cost_of_mode: int | None = None, starts: Any = None, draws: Draws | None = None,
+    spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
     constraints: Any = None, vectorized: bool = False, is_system: bool = False,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
-    box = Box.make(bounds, x0, periodic, integrality, scale, names, spread)
     method = _method(method)
     if target not in ("all", "global"):
         raise ValueError(f'target is {target!r}; wanted "all" (global and local modes) or "global".')
@@ -142,6 +145,7 @@ def prepare(
         within=None if within is None else number("within", within, at_least=0.0),
         min_distance=None if min_distance is None else number("min_distance", min_distance, at_least=0.0),
         spread=spread if spread is None or np.ndim(spread) == 0 else list(spread),
+        starts=_sampler(starts) if callable(starts) else _plain(starts, "draws"),
     )
     if any(box.grids) and symmetry is not None:
         raise ValueError("symmetry is for real coordinates; with whole numbers or choices leave it out.")
@@ -149,19 +153,28 @@ def prepare(
         raise ValueError('options["swap"] is for whole numbers and choices; with real coordinates leave it out.')
     if any(box.grids):
         check_discrete(method, noise, order, cost_of_mode is not None)
+    share = _share_of_scale(box, draws)
     context = Context(
         box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
-        xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
-        within=np.inf if settings.within is None else settings.within, min_distance=settings.min_distance or 0.0,
-        is_system=is_system,
+        within=np.inf if settings.within is None else settings.within,
+        min_distance=share * (settings.min_distance or 0.0), is_system=is_system,
     )  # fmt: skip
+    if draws is not None:
+        context.drawn = Drawn(box, context.rng, box.to_unit(draws.points))
     context.constraints = _constraints(constraints, box, vectorized, settings)
-    starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
+    given = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     search = make_search(
-        context, method, starts, settings.options, polish, *_perseverance(settings, box.d), maxfev is not None
+        context, method, given, settings.options, polish, *_perseverance(settings, box.d), maxfev is not None
     )
     return settings, Frame(box, maximise), context, search
+
+
+def _share_of_scale(box: Box, draws: Draws | None) -> float:
+    """The scale of draws as a share of the box, which is wider where they alone say where to look."""
+    is_open = np.isinf(box.lower_unit) & np.isinf(box.upper_unit) & ~box.periodic[box.free]
+    return 1.0 / WIDTH if draws is not None and is_open.any() else 1.0
 
 
 def _group(symmetry: Any, box: Box, settings: Settings) -> Group | None:
@@ -268,12 +281,16 @@ def _names(names: Any, D: int) -> tuple[str, ...]:
     return tuple(str(name) for name in given)
 
 
-def _plain(x0: Any) -> Any:
+def _plain(given: Any, what: str = "points") -> Any:
     """Starts as lists of numbers, or in words if they are many."""
-    if x0 is None:
+    if given is None:
         return None
-    points = np.asarray(x0, dtype=np.float64)
-    return points.tolist() if points.size <= _MOST_NUMBERS else f"{len(points)} points"
+    points = np.asarray(given, dtype=np.float64)
+    return points.tolist() if points.size <= _MOST_NUMBERS else f"{len(points)} {what}"
+
+
+def _sampler(starts: Any) -> str:
+    return f"a sampler, {getattr(starts, '__name__', type(starts).__name__)}"
 
 
 def _in_words(symmetry: Any) -> Any:

@@ -185,7 +185,8 @@ class FinderState:
             method = self.settings.method
             unable = f', and method "{method}" compares single values: use "auto" or "black-box"'
             said += ", and it was searched as with noise=True" if method in NOISY_METHODS else unable
-        return "; ".join(part for part in (said, self.search.account) if part)
+        drawn = "" if self.context.drawn is None else self.context.drawn.account
+        return "; ".join(part for part in (said, self.search.account, drawn) if part)
 
     def unheard(self, points: Array, values: Array) -> tuple[Array, Array]:
         """Points and values without those at points that were told before."""

@@ -15,9 +15,10 @@ from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.starts import at_bounds, between_modes, near_best
+from allmodes.search.starts.drawn import Drawn
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
-from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.space_filling import SpaceFilling, places
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
@@ -65,8 +66,8 @@ class Counts:
 class Multistart:
     """Chooses where local searches begin; it neither runs nor judges them.
 
-    Starts are space-filling (screened where only the best modes count), between known modes, or at the bounds. Each
-    kind is used as often as it may be the one that brings most new modes per evaluation.
+    Starts are space-filling (screened where only the best modes count) or draws of the user, between known modes, or at
+    the bounds. Each kind is used as often as it may be the one that brings most new modes per evaluation.
 
     Attributes:
         context: what is shared.
@@ -86,15 +87,14 @@ class Multistart:
     width: tuple[int, int] = field(default_factory=lambda: (TUNING.narrowest, TUNING.widest))
     bandit: Bandit = field(init=False)
     counts: Counts = field(default_factory=Counts)
-    space_filling: SpaceFilling = field(init=False)
+    space_filling: SpaceFilling | Drawn = field(init=False)
     screened: Screened = field(init=False)
     needs_screening: bool = False
 
     def __post_init__(self) -> None:
-        box, rng = self.context.box, self.context.rng
         self.bandit = Bandit(TUNING.first_cost)
-        self.space_filling = SpaceFilling(box.d, int(rng.integers(2**31)))
-        self.screened = Screened(Queue(box))
+        self.space_filling = places(self.context)
+        self.screened = Screened(Queue(self.context.box))
 
     @property
     def unseen(self) -> float:
@@ -148,8 +148,7 @@ class Multistart:
         if not n or self.is_passive or self.needs_screening:
             return starts
         if self.is_plain:
-            points = self.context.rng.random((n, self.context.box.d))
-            return starts + [Start(point, SPACE_FILLING) for point in points]
+            return starts + [Start(point, SPACE_FILLING) for point in self.context.scatter(n)]
         kinds = self._kinds()
         drawn = self.bandit.draw(self.context.rng, kinds, n)
         made = [start for kind in kinds[1:] for start in _DRAW[kind](self.context, drawn.count(kind))]
@@ -163,7 +162,7 @@ class Multistart:
         is_possible = {
             BETWEEN_MODES: len(self.context.counted) >= between_modes.FEWEST,
             NEAR_BEST: self.context.is_global,
-            AT_BOUNDS: archive.has_boundary,
+            AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # bounds have no share of what is drawn
         }
         return [usual, *(kind for kind, possible in is_possible.items() if possible)]
 

@@ -21,7 +21,8 @@ from allmodes.search.searchers.constrained.record import frozen_of
 from allmodes.search.searchers.constrained.subproblem import least_violated, nearest_feasible
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.searchers.multistart import Counts
-from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.drawn import Drawn
+from allmodes.search.starts.space_filling import SpaceFilling, places
 from allmodes.search.starts.tuning import TUNING as STARTS
 from allmodes.storage import stored
 
@@ -60,7 +61,7 @@ class Constrained(Strategy):
     descents: list[Descent] = field(default_factory=list)
     descended: int = 0
     counts: Counts = field(default_factory=Counts)
-    space_filling: SpaceFilling = field(init=False)
+    space_filling: SpaceFilling | Drawn = field(init=False)
     begun: int = 0
     feasible: int = 0
     closed: int = 0
@@ -69,7 +70,7 @@ class Constrained(Strategy):
     said: str = ""
 
     def __post_init__(self) -> None:
-        self.space_filling = SpaceFilling(self.context.box.d, int(self.context.rng.integers(2**31)))
+        self.space_filling = places(self.context)
 
     # ---- rounds
 

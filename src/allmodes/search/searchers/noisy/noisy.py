@@ -38,7 +38,7 @@ class Noisy(Strategy):
     def ask(self) -> Request:
         context = self.context
         if self.stage == "measure":
-            places = context.rng.random((TUNING.confirmations // TUNING.repeats, context.box.d))
+            places = context.scatter(TUNING.confirmations // TUNING.repeats)
             return Request(np.repeat(places, TUNING.repeats, axis=0))
         if self.stage == "search":
             is_late = context.nfev >= (1.0 - TUNING.reserve) * context.maxfev
