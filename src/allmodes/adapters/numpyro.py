@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.adapters.peers import peer
-from allmodes.adapters.posterior import PRIOR_DRAWS, Coordinates, PosteriorModes, find_posterior_modes
+from allmodes.adapters.posterior import Coordinates, PosteriorModes, find_posterior_modes
 
 _TOGETHER = 64  # points that are handed to JAX at once
 _MOST_FOR_HESSIANS = 30  # coordinates: above, a Hessian costs more than it saves
@@ -63,7 +63,7 @@ def find_modes(
     *args: Any,
     model_kwargs: Mapping[str, Any] | None = None,
     starts: Mapping[str, Any] | None = None,
-    prior_draws: int = PRIOR_DRAWS,
+    prior_draws: int | None = None,
     jacobian: bool = True,
     hess: bool | None = None,
     draws: int = 4000,
@@ -82,8 +82,8 @@ def find_modes(
         model_kwargs: its keyword arguments.
         starts: where to look, if not where the prior is: draws (n, *shape) for each latent site, of a sampler or an
             approximation. Needed if the prior cannot be drawn from, as with `dist.ImproperUniform`.
-        prior_draws: draws of the prior that say where to look. The log density is evaluated at each once; these
-            evaluations are not part of `result.nfev`.
+        prior_draws: how many draws of the prior say where to look, 500 or ten for each coordinate unless given. The log
+            density is evaluated at each once; these evaluations are not part of `result.nfev`.
         jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, which may lie at
             their limits, where the search cannot arrive. There are no masses then.
         hess: whether to compute Hessians; unless given, with up to 30 coordinates.

@@ -16,7 +16,8 @@ from allmodes.checks import real_array, whole_number
 from allmodes.finding import find_maxima
 from allmodes.result import Masses, Result
 
-PRIOR_DRAWS = 500
+_PRIOR_DRAWS, _PER_COORDINATE = 500, 10  # quantiles known to 5 %
+_FEWEST = 2  # for each coordinate
 _OURS = {"fun", "args", "jac", "names", "vectorized"}  # arguments of find_maxima that follow from the model
 
 Floats = NDArray[np.float64]
@@ -106,7 +107,12 @@ class Program(Protocol):
 
 
 def find_posterior_modes(
-    program: Program, starts: Mapping[str, Any] | None, prior_draws: int, draws: int, rng: Any, options: dict[str, Any]
+    program: Program,
+    starts: Mapping[str, Any] | None,
+    prior_draws: int | None,
+    draws: int,
+    rng: Any,
+    options: dict[str, Any],
 ) -> PosteriorModes:
     """Draw from the prior, search from there, weigh what is found, and name it as the model does."""
     taken = sorted(_OURS & options.keys())
@@ -127,9 +133,11 @@ def find_posterior_modes(
     return PosteriorModes(result, modes, masses, program)
 
 
-def _starts(program: Program, given: Mapping[str, Any] | None, n: int, rng: np.random.Generator) -> Floats:
-    """The draws whose density is a positive number, or an error if there are none."""
+def _starts(program: Program, given: Mapping[str, Any] | None, n: int | None, rng: np.random.Generator) -> Floats:
+    """Points (n, d) whose density is a positive number: of the draws that were given, or of the prior."""
+    source = "starts" if given is not None else "the prior"
     if given is None:
+        n = max(_PRIOR_DRAWS, _PER_COORDINATE * program.coordinates.d) if n is None else n
         try:
             given = program.prior_draws(whole_number("prior_draws", n, 2), int(rng.integers(2**31)))
         except NotImplementedError as error:
@@ -142,14 +150,25 @@ def _starts(program: Program, given: Mapping[str, Any] | None, n: int, rng: np.r
     draws = program.unconstrained(given)
     inside = draws[np.isfinite(draws).all(axis=1)]
     values = program.log_density(inside) if len(inside) else np.zeros(0)
-    if not np.isfinite(values).any():
-        point = dict(zip(program.coordinates.names, inside[0].tolist(), strict=True)) if len(inside) else {}
-        first = f"; it is {values[0]} at the first, {point}" if point else ""
-        raise ValueError(
-            f"the log density is not finite at any of {len(draws)} draws of the prior{first}. Check whether the data lie "
-            "in the support of the model, or pass draws of the parameters at which it is finite as starts."
-        )
-    return inside[np.isfinite(values)]
+    possible = inside[np.isfinite(values)]
+    wanted = max(2, _FEWEST * program.coordinates.d)
+    if len(possible) < wanted:
+        raise ValueError(_too_few(program, source, len(draws), len(possible), wanted, inside, values))
+    return possible
+
+
+def _too_few(program: Program, source: str, n: int, finite: int, wanted: int, inside: Floats, values: Floats) -> str:
+    """What is wrong with draws where the density is hardly ever a positive number."""
+    first = ""
+    bad = np.flatnonzero(~np.isfinite(values))[:1]
+    for i in bad:
+        point = ", ".join(f"{name} = {x:.4g}" for name, x in zip(program.coordinates.names, inside[i], strict=True))
+        first = f"; it is {values[i]} at {point}"
+    return (
+        f"the log density is finite at {finite or 'none'} of {n} draws of {source}, and {wanted} are needed{first}. Check "
+        "whether the data lie in the support of the model; if they do, pass draws of the parameters at which it is finite, "
+        "as in starts={'mu': array of shape (n, *shape of mu), ...}."
+    )
 
 
 def _checked(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.adapters.peers import peer
-from allmodes.adapters.posterior import PRIOR_DRAWS, Coordinates, PosteriorModes, find_posterior_modes
+from allmodes.adapters.posterior import Coordinates, PosteriorModes, find_posterior_modes
 from allmodes.adapters.pytensor import compiled, for_points, in_python
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ def find_modes(
     model: Any = None,
     *,
     starts: Mapping[str, Any] | None = None,
-    prior_draws: int = PRIOR_DRAWS,
+    prior_draws: int | None = None,
     jacobian: bool = True,
     hess: bool = False,
     mode: Any = None,
@@ -37,8 +37,8 @@ def find_modes(
         model: with continuous parameters only; within `with model:` it may be left out.
         starts: where to look, if not where the prior is: draws (n, *shape) for each free variable, of a sampler or an
             approximation. Needed if the prior cannot be drawn from, as with `pm.Flat`.
-        prior_draws: draws of the prior that say where to look. The log density is evaluated at each once; these
-            evaluations are not part of `result.nfev`.
+        prior_draws: how many draws of the prior say where to look, 500 or ten for each coordinate unless given. The log
+            density is evaluated at each once; these evaluations are not part of `result.nfev`.
         jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, as
             `pm.find_MAP` has it, which may lie at their limits, where the search cannot arrive. There are no masses then.
         hess: True for PyTensor's exact Hessians at every point, which take long to compile; otherwise the search learns
