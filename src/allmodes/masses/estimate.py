@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.masses.sampling import LARGEST_K, is_known
 from allmodes.masses.start import Start
 from allmodes.masses.target import Target
 from allmodes.masses.weights import Weighed
 from allmodes.modes.coverage import counted
 from allmodes.result.masses import Draws, Masses, ModeMass
+from allmodes.result.mode import Mode
 from allmodes.result.result import Result
 
-_LARGEST_K = 0.7  # beyond it no usual number of draws makes weights settle (Vehtari et al.)
-_CONSTANT = 0.9  # share of effective draws from which the tail of the weights does not matter
 _MOST_UNKNOWN = 1.0 / 3.0  # share of the evidence in modes without one of their own: with more the total is not stated
 HELD = "held by a bound: not a mode of the density if the bound is only where you looked"
 
@@ -46,8 +46,9 @@ def masses(result: Result, target: Target, start: Start, weighed: Weighed, round
     """All that is told of draws."""
     if not weighed.totals.sum() > 0.0:
         raise ValueError(
-            f"log_density is -inf, or failed, at all of {len(weighed.z)} draws around {counted(len(result.modes), 'mode')}"
-            ", though not at the modes themselves: a density that is 0 almost everywhere has no mass to weigh."
+            f"log_density is -inf, or failed, at all of {counted(len(weighed.z), 'draw')} around "
+            f"{counted(len(result.modes), 'mode')}, though not at the modes themselves: a density that is 0 almost "
+            "everywhere has no mass to weigh."
         )
     found = _estimates(start, weighed)
     laplace = start.laplace()
@@ -61,13 +62,13 @@ def masses(result: Result, target: Target, start: Start, weighed: Weighed, round
             pareto_k=float(weighed.pareto_k[k]), laplace=float(laplace[k]),
             laplace_log_evidence=float(start.log_evidence[k]),
             reason=_reason(weighed, k) if not known else "" if is_stated else _OF_TOTAL,
-            note=HELD if mode.kind == "boundary" else "",
+            note=HELD if _is_held(mode) else "",
         )
         for k, (mode, known) in enumerate(zip(result.modes, found.is_known, strict=True))
     )  # fmt: skip
     log_total = float(np.log(weighed.totals.sum())) + weighed.top
     error = float(np.hypot(weighed.deviation(weighed.weights) / weighed.totals.sum(), found.unknown))
-    refused = [k + 1 for k in np.flatnonzero(~found.is_known)]
+    refused = [k + 1 for k in np.flatnonzero(~found.is_known).tolist()]
     return Masses(
         modes=modes, log_evidence=_if(is_stated, log_total), standard_error=_if(is_stated, error),
         ess=float(weighed.totals.sum() ** 2 / (weighed.weights**2).sum()), draws=_draws(target, weighed),
@@ -84,17 +85,16 @@ def _estimates(start: Start, weighed: Weighed) -> _Estimates:
     totals, total = weighed.totals, weighed.totals.sum()
     num = weighed.num_modes
     mass = totals / total
-    share = weighed.ess / np.maximum(weighed.num_draws, 1)
-    is_known = (totals > 0.0) & ((weighed.pareto_k <= _LARGEST_K) | (share > _CONSTANT))
+    known = is_known(weighed)
     laplace = np.nan_to_num(start.laplace())
-    unknown = float(np.maximum(mass, laplace)[~is_known].sum())
+    unknown = float(np.maximum(mass, laplace)[~known].sum())
     error, mass_error = np.zeros(num), np.zeros(num)
     for k in range(num):
         own = np.where(weighed.owner == k, weighed.weights, 0.0)
         error[k] = weighed.deviation(own) / max(totals[k], 1e-300)
         mass_error[k] = np.hypot(weighed.deviation(own - mass[k] * weighed.weights) / total, mass[k] * unknown)
     with np.errstate(divide="ignore"):
-        return _Estimates(np.log(totals) + weighed.top, error, mass, mass_error, is_known, min(unknown, 1.0))
+        return _Estimates(np.log(totals) + weighed.top, error, mass, mass_error, known, min(unknown, 1.0))
 
 
 def _reason(weighed: Weighed, k: int) -> str:
@@ -104,7 +104,12 @@ def _reason(weighed: Weighed, k: int) -> str:
         return "the density is 0 at all of its draws"
     if np.isnan(shape):
         return f"only {counted(n, 'draw')}: too few to judge the weights by; draw more"
-    return f"k-hat is {shape:.2f}, above {_LARGEST_K}: a few draws would decide, and more would change the answer"
+    return f"k-hat is {shape:.2f}, above {LARGEST_K}: a few draws would decide, and more would change the answer"
+
+
+def _is_held(mode: Mode) -> bool:
+    """Whether a bound holds a mode back, or would do so to one that is not listed as an optimum."""
+    return mode.kind == "boundary" or (bool(mode.active) and mode.kind in ("flat", "unverified"))
 
 
 def _draws(target: Target, weighed: Weighed) -> Draws:

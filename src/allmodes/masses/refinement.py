@@ -11,17 +11,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from allmodes.arrays import logsumexp_and_shares
 from allmodes.masses.proposal import Component
-from allmodes.masses.start import uncorrelated
+from allmodes.masses.start import factor, uncorrelated
 from allmodes.objective.bounds import Box
 
 _MOST = 8  # components of a mode
 _DRAWS_EACH = 5.0  # effective draws for each parameter of a mean and of a diagonal, per component
 _STEPS = 15  # of expectation maximisation
-_FREEDOMS = (3.0, 8.0, 30.0)  # degrees of freedom that are tried
-_KEPT = 0.15  # share of the draws of a mode that its first components keep: tails are covered whatever the fit
+_FREEDOMS = (3.0, 8.0)  # degrees of freedom that are tried; with more of them tails are heavier than the proposal's
+_WIDER = 1.3  # times: variances of fitted components, for draws say little of what lies beyond them
+# Shares of the draws of a mode that its first Student-t component keeps, and that one as wide as all its draws gets,
+# with so many times their variance: what the fitted ones miss is seen, and weighs little enough.
+_KEPT, _BROAD = 0.2, 0.1
+_BROADER = 6.0
+_TRIFLE = 1e-6  # of the covariance of the first component: draws may all lie in a plane
 _LARGEST = 0.5  # power of the number of draws: no weight counts for more than so many average ones
 
 Floats = NDArray[np.float64]
@@ -49,10 +55,19 @@ def fit(box: Box, first: tuple[Component, ...], z: Floats, log_weights: Floats, 
     effective = 1.0 / float((weights**2).sum())
     y = base.mean + box.difference(z, base.mean)
     num = int(np.clip(effective / (_DRAWS_EACH * (1 + len(base.mean))), 1, _MOST))
-    means = _places(base, y, weights, num, rng)
-    fits = [_maximised(box, base, y, weights, effective, means, freedom) for freedom in _FREEDOMS]
+    whole = _as_wide_as_all(base, y, weights)
+    means = _places(whole, y, weights, num, rng)
+    fits = [_maximised(box, whole, y, weights, means, freedom) for freedom in _FREEDOMS]
     best, shares, _ = max(fits, key=lambda each: each[2])
-    return Fitted((*best, base), np.append((1.0 - _KEPT) * shares, _KEPT))
+    best = tuple(replace(part, L=np.sqrt(_WIDER) * part.L) for part in best)
+    broad = replace(whole, L=np.sqrt(_BROADER) * whole.L)
+    return Fitted((*best, base, broad), np.concatenate([(1.0 - _KEPT - _BROAD) * shares, [_KEPT, _BROAD]]))
+
+
+def _as_wide_as_all(base: Component, y: Floats, weights: Floats) -> Component:
+    """The first component with the mean and the covariance of all draws."""
+    mean = _on_bounds(base, weights @ y)
+    return replace(base, mean=mean, L=factor(_covariance(base, y - mean, weights)))
 
 
 def _truncated(log_weights: Floats) -> Floats:
@@ -63,19 +78,18 @@ def _truncated(log_weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _places(base: Component, y: Floats, weights: Floats, num: int, rng: np.random.Generator) -> Floats:
+def _places(whole: Component, y: Floats, weights: Floats, num: int, rng: np.random.Generator) -> Floats:
     """Where components begin (num, d): draws far from each other, the first in the middle."""
-    centre = weights @ y
-    spread = _covariance(base, y - centre, weights, 0.0)
-    whitened = np.linalg.solve(np.linalg.cholesky(spread), (y - centre).T).T
+    whitened = solve_triangular(whole.L, (y - whole.mean).T, lower=True).T
     places = [np.zeros(y.shape[1])]
     while len(places) < num:
         apart = np.min([((whitened - place) ** 2).sum(axis=1) for place in places], axis=0)
         chances = weights * apart
         places.append(whitened[rng.choice(len(y), p=chances / chances.sum())])
-    return np.asarray(centre + np.array(places) @ np.linalg.cholesky(spread).T)
+    return np.asarray(whole.mean + np.array(places) @ whole.L.T)
 
 
+<<<<<<< HEAD
 def _covariance(base: Component, away: Floats, weights: Floats, prior: float) -> Floats:
     """Weighted second moments (d, d) of steps (n, d), with those of the first component counted `prior` times."""
     d = away.shape[1]
@@ -83,40 +97,46 @@ def _covariance(base: Component, away: Floats, weights: Floats, prior: float) ->
     return (
         uncorrelated(moments / (weights.sum() + prior + 1e-6), base.side) + 1e-12 * np.diag((base.L**2).sum(axis=1)) * d
     )
+=======
+def _covariance(base: Component, away: Floats, weights: Floats) -> Floats:
+    """Weighted second moments (d, d) of steps (n, d), and a trifle of the first component's."""
+    moments = (away * weights[:, None]).T @ away + _TRIFLE * base.L @ base.L.T
+    return uncorrelated(moments, base.side)
+>>>>>>> masses
 
 
 def _maximised(
-    box: Box, base: Component, y: Floats, weights: Floats, effective: float, means: Floats, freedom: float
+    box: Box, whole: Component, y: Floats, weights: Floats, means: Floats, freedom: float
 ) -> tuple[tuple[Component, ...], Floats, float]:
     """Components, their shares, and the mean logarithm of their density at the weighted draws."""
-    d, centre = y.shape[1], weights @ y
-    whole = np.linalg.cholesky(_covariance(base, y - _on_bounds(base, centre), weights, 0.0))
-    spread = replace(base, L=whole)
-    parts = tuple(replace(base, mean=_on_bounds(base, mean), L=whole, freedom=freedom) for mean in means)
-    shares, level = np.full(len(parts), 1.0 / len(parts)), -np.inf
-    for step in range(_STEPS + 1):
-        logs = np.log(shares)[:, None] + np.array([part.log_density(box, y) for part in parts])
-        log_q, each = logsumexp_and_shares(logs)
-        level = float(weights @ log_q)
-        if step == _STEPS:
-            break
-        counts = each * weights * effective
+    effective = 1.0 / float((weights**2).sum())
+    parts = tuple(replace(whole, mean=_on_bounds(whole, mean), freedom=freedom) for mean in means)
+    shares = np.full(len(parts), 1.0 / len(parts))
+    for _ in range(_STEPS):
+        counts = effective * weights * _joint(box, parts, shares, y)[1]
         shares = (counts.sum(axis=1) + 1.0) / (counts.sum() + len(parts))
-        parts = tuple(_updated(box, spread, part, y, row, d) for part, row in zip(parts, counts, strict=True))
-    return parts, shares, level
+        parts = tuple(_updated(box, whole, part, y, row) for part, row in zip(parts, counts, strict=True))
+    return parts, shares, float(weights @ _joint(box, parts, shares, y)[0])
 
 
-def _updated(box: Box, spread: Component, part: Component, y: Floats, counts: Floats, d: int) -> Component:
-    nu = part.freedom
-    pulled = counts * (nu + d) / (nu + part.squared_lengths(box, y))
-    if pulled.sum() <= 0.0:
+def _joint(box: Box, parts: tuple[Component, ...], shares: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Log density of a mixture (n,), and the share that each component has in it (C, n)."""
+    logs = np.log(shares)[:, None] + np.array([part.log_density(box, y) for part in parts])
+    log_q, each = logsumexp_and_shares(logs)
+    return np.asarray(log_q), np.asarray(each)
+
+
+def _updated(box: Box, whole: Component, part: Component, y: Floats, counts: Floats) -> Component:
+    """A component that fits effective draws (n,); the covariance of all counts as a few more of them."""
+    d = y.shape[1]
+    pulled = counts * (part.freedom + d) / (part.freedom + part.squared_lengths(box, y))
+    if not pulled.sum() > 0.0:
         return part
     mean = _on_bounds(part, (pulled @ y) / pulled.sum())
-    prior = d + 2.0
-    away = y - mean
-    moments = (away * pulled[:, None]).T @ away + prior * spread.L @ spread.L.T
+    away, prior = y - mean, d + 2.0
+    moments = (away * pulled[:, None]).T @ away + prior * whole.L @ whole.L.T
     covariance = uncorrelated(moments / (counts.sum() + prior), part.side)
-    return replace(part, mean=mean, L=np.linalg.cholesky(covariance))
+    return replace(part, mean=mean, L=factor(covariance))
 
 
 def _on_bounds(base: Component, mean: Floats) -> Floats:

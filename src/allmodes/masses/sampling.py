@@ -20,6 +20,8 @@ _GOOD_K, _GOOD_ESS = (
     0.5,
 )  # a mode whose weights have such a tail, and such a share of effective draws, is left as it is
 _CONSTANT = 0.9  # share of effective draws from which the tail of the weights does not matter
+LARGEST_K = 0.7  # beyond it no usual number of draws makes weights settle (Vehtari et al.)
+_TRIFLE = 1e-12  # of mass, that every mode has
 _FEWEST = 2  # draws of a mode, per coordinate, from which components can be fitted
 
 Floats = NDArray[np.float64]
@@ -36,21 +38,34 @@ def sample(target: Target, start: Start, draws: int, rounds: int, rng: np.random
     first = [tuple(part for part in start.components if part.owner == k) for k in range(num_modes)]
     fitted = [Fitted(parts, np.full(len(parts), 1.0 / len(parts))) for parts in first]
     n = max(1, round(_PILOT * draws))
-    proposal = _proposal(fitted, start.shares(), n)
-    pilot = _Round.of(target, proposal, rng)
-    seen, done = [pilot], 0
-    while done < rounds and not (good := is_good(seen[-1].weighed)).all():
-        pool = _Pool.of(target, seen)
-        for k in np.flatnonzero(~good):
-            fitted[k] = pool.refitted(target, k, first[k], fitted[k], rng)
-        done += 1
-        proposal = _proposal(fitted, pool.masses(num_modes), n)
-        seen.append(_Round.of(target, proposal, rng))
-    if done == 0 and draws > n:
-        rest = _proposal(fitted, start.shares(), draws - n)
-        return pilot.joined(target, _Round.of(target, rest, rng)), 0
-    masses = _Pool.of(target, seen).masses(num_modes) if done else start.shares()
-    return _Round.of(target, _proposal(fitted, masses, draws), rng).weighed, done
+    seen = [_Round.of(target, _proposal(fitted, start.shares(), n), rng)]
+    while len(seen) <= rounds and not (good := is_good(seen[-1].weighed)).all():
+        seen.append(_refined(target, seen, first, fitted, good, n, rng))
+    if len(seen) == 1:
+        rest = _proposal(fitted, start.shares(), max(draws - n, 1))
+        return seen[0].joined(target, _Round.of(target, rest, rng)), 0
+    nothing_more = np.ones(num_modes, bool)
+    seen.append(_refined(target, seen, first, fitted, nothing_more, draws, rng))
+    if len(seen) <= rounds + 2 and not (known := is_known(seen[-1].weighed)).all():  # all draws see more than a round
+        seen.append(_refined(target, seen, first, fitted, known, draws, rng))
+    return seen[-1].weighed, len(seen) - 2
+
+
+def _refined(
+    target: Target, seen: list[_Round], first: list[tuple[Component, ...]], fitted: list[Fitted], is_left: Flags,
+    n: int, rng: np.random.Generator,
+) -> _Round:  # fmt: skip
+    """n draws from components that are fitted anew to all draws so far, for modes that are not left as they are."""
+    pool = _Pool.of(target, seen)
+    for k in np.flatnonzero(~is_left).tolist():
+        fitted[k] = pool.refitted(target, k, first[k], fitted[k], rng)
+    return _Round.of(target, _proposal(fitted, pool.masses(len(first)), n), rng)
+
+
+def is_known(weighed: Weighed) -> Flags:
+    """Which modes (K,) have weights that allow an evidence."""
+    share = weighed.ess / np.maximum(weighed.num_draws, 1)
+    return np.asarray((weighed.totals > 0.0) & ((weighed.pareto_k <= LARGEST_K) | (share > _CONSTANT)))
 
 
 def is_good(weighed: Weighed) -> Flags:
@@ -112,7 +127,7 @@ class _Pool:
         if not len(self.z):
             return np.ones(num_modes)
         weights = np.exp(self.log_weights - self.log_weights.max())
-        return np.bincount(self.owner, weights, num_modes) + 1e-12
+        return np.asarray(np.bincount(self.owner, weights, num_modes) + _TRIFLE, dtype=np.float64)
 
     def refitted(
         self, target: Target, k: int, first: tuple[Component, ...], fitted: Fitted, rng: np.random.Generator

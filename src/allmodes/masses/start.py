@@ -124,7 +124,7 @@ class _Local:
         mean = self.box.project(self._shifted(covariance))
         side = self._sides(mean, covariance)
         mean = np.where(side > 0.0, self.box.lower_unit, np.where(side < 0.0, self.box.upper_unit, mean))
-        L = np.linalg.cholesky(uncorrelated(covariance, side))
+        L = factor(uncorrelated(covariance, side))
         return [Component(mean, L, freedom, side, owner) for freedom in (np.inf, _FREEDOM)]
 
     def _covariance(self) -> Floats:
@@ -137,7 +137,7 @@ class _Local:
         of_held = np.maximum(self._held(), _WIDEST**-2)
         widths = erfcx(np.abs(self.slopes[~free]) / np.sqrt(2.0 * of_held)) / np.sqrt(of_held)
         covariance[~free, ~free] = widths**2
-        has_ends = np.isfinite(self.box.lower_unit + self.box.upper_unit)
+        has_ends = np.isfinite(self.box.lower_unit) & np.isfinite(self.box.upper_unit)
         has_ends[self.box.periodic_unit] = True
         if (np.diagonal(covariance)[has_ends] > _WIDEST**2).any():  # most draws would be outside
             covariance = np.linalg.inv(np.linalg.inv(covariance) + np.diag(has_ends / _WIDEST**2))
@@ -163,6 +163,11 @@ class _Local:
         nearer = np.minimum(below, above)
         is_on = ~self.is_free | (nearer <= _ON_BOUND * np.sqrt(np.diagonal(covariance)))
         return np.where(is_on & np.isfinite(nearer), np.where(below <= above, 1.0, -1.0), 0.0)
+
+
+def factor(covariance: Floats) -> Floats:
+    """The lower triangular factor of a covariance (d, d)."""
+    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
 
 
 def uncorrelated(covariance: Floats, side: Floats) -> Floats:

@@ -82,7 +82,7 @@ class Weighed:
 
     def sums(self, of: Floats) -> Floats:
         """Of entries (n,), over the draws of each mode: (K,)."""
-        return np.bincount(self.owner, of, self.num_modes)
+        return np.asarray(np.bincount(self.owner, of, self.num_modes), dtype=np.float64)
 
     @cached_property
     def totals(self) -> Floats:

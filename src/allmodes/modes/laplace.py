@@ -82,7 +82,7 @@ def log_weights(
 def log_volumes(
     eigenvalues: Floats, temperature: float, is_free: NDArray[np.bool_] | None = None, slopes: Floats | None = None
 ) -> Floats:
-    """log prod_j (2 pi omega / |lambda_ij|)^(1/2), (J,), and one-sided at bounds as in `log_weights`; nothing is floored.
+    """log prod_j (2 pi omega / |lambda_ij|)^(1/2), (J,), one-sided at bounds as in `log_weights`, nothing floored.
 
     With the values of a log density they make Laplace's evidence around each mode, at a temperature of 1.
 

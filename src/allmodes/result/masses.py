@@ -26,7 +26,8 @@ class Draws:
     Attributes:
         x: (n, d), in the user's coordinates.
         mode: (n,), the number of the mode that each belongs to, from 0.
-        log_weight: (n,), logarithms of raw weights, whose exponentials sum to the evidence; -inf where the density is 0.
+        log_weight: (n,), logarithms of raw weights, whose exponentials sum to the evidence; -inf where there is no
+            density.
         weight: (n,), smoothed weights that sum to 1.
     """
 

@@ -24,11 +24,9 @@ _UNSEEN = (
 
 def text_of(masses: Masses) -> str:
     """What was drawn, the evidence, a line for each mode, and why numbers are not stated."""
-    drawn = f"{counted(len(masses.draws), 'draw')} of which {masses.ess:.0f} count"
-    lines = wrapped(
-        f"masses of {counted(len(masses), 'mode')}: {drawn}; {counted(masses.nfev, 'evaluation')} of the log density, "
-        f"{counted(masses.rounds, 'round')} of fitting"
-    )
+    drawn = f"{counted(len(masses.draws), 'draw')}, effectively {masses.ess:.0f}"
+    spent = f"{counted(masses.nfev, 'evaluation')} of the log density, {counted(masses.rounds, 'round')} of fitting"
+    lines = wrapped(f"masses of {counted(len(masses), 'mode')}: {drawn}; {spent}")
     lines += wrapped(_evidence(masses))
     lines += ["", *_table(masses), "", *_reasons(masses), *wrapped(_UNSEEN)]
     if masses.nfail:
@@ -39,7 +37,7 @@ def text_of(masses: Masses) -> str:
 def _evidence(masses: Masses) -> str:
     if masses.reason:
         return f"log evidence not stated: {masses.reason}"
-    return f"log evidence {masses.log_evidence:.4g} +- {masses.standard_error:.2g}"
+    return f"log evidence {with_error(masses.log_evidence, masses.standard_error)}"
 
 
 def _table(masses: Masses) -> list[str]:
@@ -48,7 +46,13 @@ def _table(masses: Masses) -> list[str]:
         ["", *(f"{i}{'b' if each.note else ' '}" for i, each in enumerate(shown, 1))],
         ["mass", *(_number(each.mass, share_text(each.mass)) for each in shown)],
         ["error", *(_number(each.standard_error, f"{each.standard_error:.1g}") for each in shown)],
-        ["log evid.", *(_number(each.log_evidence, f"{each.log_evidence:.3f}") for each in shown)],
+        [
+            "log evidence",
+            *(
+                _number(each.log_evidence, f"{each.log_evidence:.{_decimals(each.log_evidence_error)}f}")
+                for each in shown
+            ),
+        ],
         ["error", *(_number(each.log_evidence_error, f"{each.log_evidence_error:.1g}") for each in shown)],
         ["k-hat", *(_shape(each) for each in shown)],
         ["ess", *(f"{each.ess:.0f}" for each in shown)],
@@ -58,6 +62,20 @@ def _table(masses: Masses) -> list[str]:
         columns.append([visible(name)[:_LONGEST_NAME], *(f"{each.x[i]:.4g}" for each in shown)])
     more = len(masses) - _SHOWN
     return [*aligned(columns), *([f"... and {more} more"] if more > 0 else [])]
+
+
+def with_error(value: float, error: float) -> str:
+    """A number with as many decimals as its error allows.
+
+    >>> with_error(242.74912, 0.00412)
+    '242.749 +- 0.004'
+    """
+    decimals = _decimals(error)
+    return f"{value:.{decimals}f} +- {error:.{decimals}f}"
+
+
+def _decimals(error: float) -> int:
+    return min(max(-math.floor(math.log10(error)), 0), 9) if error > 0.0 else 3
 
 
 def _number(value: float, text: str) -> str:
