@@ -89,20 +89,10 @@ def _places(whole: Component, y: Floats, weights: Floats, num: int, rng: np.rand
     return np.asarray(whole.mean + np.array(places) @ whole.L.T)
 
 
-<<<<<<< HEAD
-def _covariance(base: Component, away: Floats, weights: Floats, prior: float) -> Floats:
-    """Weighted second moments (d, d) of steps (n, d), with those of the first component counted `prior` times."""
-    d = away.shape[1]
-    moments = (away * weights[:, None]).T @ away + (prior + 1e-6) * base.L @ base.L.T
-    return (
-        uncorrelated(moments / (weights.sum() + prior + 1e-6), base.side) + 1e-12 * np.diag((base.L**2).sum(axis=1)) * d
-    )
-=======
 def _covariance(base: Component, away: Floats, weights: Floats) -> Floats:
     """Weighted second moments (d, d) of steps (n, d), and a trifle of the first component's."""
     moments = (away * weights[:, None]).T @ away + _TRIFLE * base.L @ base.L.T
     return uncorrelated(moments, base.side)
->>>>>>> masses
 
 
 def _maximised(
