@@ -141,8 +141,9 @@ def _starts(program: Program, given: Mapping[str, Any] | None, n: int | None, rn
         try:
             given = program.prior_draws(whole_number("prior_draws", n, 2), int(rng.integers(2**31)))
         except NotImplementedError as error:
+            why = str(error).partition("\n")[0] or "it is improper"
             raise ValueError(
-                f"the prior cannot be drawn from ({error or 'it is improper'}); pass draws of the parameters that say "
+                f"the prior cannot be drawn from ({why}); pass draws of the parameters that say "
                 "where to look, as in starts={'mu': array of shape (n, *shape of mu), ...}."
             ) from error
     else:
