@@ -72,9 +72,9 @@ def find_modes(
 ) -> PosteriorModes:
     """Find every mode of the posterior of a NumPyro model, and what each of them weighs.
 
-    The search takes place in NumPyro's unconstrained space: a positive parameter by its logarithm, a share by its logit.
-    A mode is a maximum of the density *of these coordinates*, the one that NUTS sees; where a density has its maxima
-    depends on the coordinates, its masses do not. Everything is computed in float64, whatever JAX is set to outside.
+    The search takes place in NumPyro's unconstrained space: a positive parameter by its logarithm, a share by its
+    logit. A mode is a maximum of the density *of these coordinates*, the one that NUTS sees; where a density has its
+    maxima depends on the coordinates, its masses do not. Everything is computed in float64, whatever JAX is set to.
 
     Args:
         model: with continuous parameters only; sum discrete ones out, as in `dist.MixtureSameFamily`.
@@ -196,8 +196,8 @@ def _latent(trace: dict[str, Any]) -> dict[str, Any]:
     ]
     if parts:
         raise ValueError(
-            f"the model draws a part of its data anew at each evaluation, in {_listed('plate', parts)}; a posterior has its "
-            "modes given all data: leave subsample_size out."
+            f"the model draws a part of its data anew at each evaluation, in {_listed('plate', parts)}; a posterior "
+            "has its modes given all data: leave subsample_size out."
         )
     sites = {name: site for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]}
     discrete = [name for name, site in sites.items() if site["fn"].support.is_discrete]

@@ -1,4 +1,4 @@
-"""What the adapters of probabilistic programs share: a model as a density of one vector, and its modes in the model's names."""
+"""What the adapters of probabilistic programs share: a model as a density of one vector, its modes in its own names."""
 
 from __future__ import annotations
 
@@ -166,9 +166,9 @@ def _too_few(program: Program, source: str, n: int, finite: int, wanted: int, in
         point = ", ".join(f"{name} = {x:.4g}" for name, x in zip(program.coordinates.names, inside[i], strict=True))
         first = f"; it is {values[i]} at {point}"
     return (
-        f"the log density is finite at {finite or 'none'} of {n} draws of {source}, and {wanted} are needed{first}. Check "
-        "whether the data lie in the support of the model; if they do, pass draws of the parameters at which it is finite, "
-        "as in starts={'mu': array of shape (n, *shape of mu), ...}."
+        f"the log density is finite at {finite or 'none'} of {n} draws of {source}, and {wanted} are needed{first}. "
+        "Check whether the data lie in the support of the model; if they do, pass draws of the parameters at which it "
+        "is finite, as in starts={'mu': array of shape (n, *shape of mu), ...}."
     )
 
 
@@ -195,8 +195,8 @@ class PosteriorModes:
     Attributes:
         result: of the search, in unconstrained coordinates: how it ended, what may be missing, plots.
         modes: the value of each parameter and each deterministic quantity by name, for each of `result.modes`.
-        masses: the share of the posterior around each mode, with errors, and the evidence; see `allmodes.Result.masses`.
-            None if there are no modes, or if masses were not asked for.
+        masses: the share of the posterior around each mode, with errors, and the evidence; see
+            `allmodes.Result.masses`. None if there are no modes, or if masses were not asked for.
         program: the model, as it was searched.
     """
 

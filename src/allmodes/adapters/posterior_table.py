@@ -23,7 +23,7 @@ _LONGEST_NAME = 12
 
 
 def text_of(posterior: PosteriorModes) -> str:
-    """How the search ended, the evidence, a line for each mode in the model's names, and which masses are not stated."""
+    """How the search ended, a line for each mode in the model's names, the evidence, which masses are not stated."""
     result = posterior.result
     lines = wrapped(
         f"posterior: {counted(len(posterior), 'mode')} in {len(result.x)}-d, "

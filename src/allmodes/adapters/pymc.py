@@ -40,7 +40,8 @@ def find_modes(
         prior_draws: how many draws of the prior say where to look, 500 or ten for each coordinate unless given. The log
             density is evaluated at each once; these evaluations are not part of `result.nfev`.
         jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, as
-            `pm.find_MAP` has it, which may lie at their limits, where the search cannot arrive. There are no masses then.
+            `pm.find_MAP` has it, which may lie at their limits, where the search cannot arrive. There are no masses
+            then.
         hess: True for PyTensor's exact Hessians at every point, which take long to compile; otherwise the search learns
             the curvature from gradients, and measures that of modes by their differences.
         mode: of PyTensor, for the density and its derivatives, such as "NUMBA". By default NumPy evaluates them, many
@@ -129,8 +130,8 @@ def _check(model: Any) -> None:
     discrete = [variable.name for variable in model.discrete_value_vars]
     if discrete:
         raise ValueError(
-            f"the model has discrete parameters, {', '.join(map(repr, discrete))}; wanted continuous ones only: sum the "
-            "discrete ones out, as pm.Mixture does."
+            f"the model has discrete parameters, {', '.join(map(repr, discrete))}; wanted continuous ones only: sum "
+            "the discrete ones out, as pm.Mixture does."
         )
     if not model.free_RVs:
         raise ValueError("the model has no parameters: all its variables are observed; wanted at least one free one.")
@@ -141,6 +142,6 @@ def _check_repeatable(log_density: Callable[[Floats], Floats], x: Floats) -> Non
     first, second = log_density(x), log_density(x)
     if not np.array_equal(first, second, equal_nan=True):
         raise ValueError(
-            f"the log density is {first[0]} and then {second[0]} at one point: the model draws a part of its data, or a "
-            "simulation, anew at each evaluation. A posterior has its modes given all data: leave pm.Minibatch out."
+            f"the log density is {first[0]} and then {second[0]} at one point: the model draws a part of its data, or "
+            "a simulation, anew at each evaluation. A posterior has its modes given all data: leave pm.Minibatch out."
         )
