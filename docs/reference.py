@@ -47,6 +47,13 @@ PAGES = (
          "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
     ),
     Page(
+        "adapters", "Adapters",
+        "Other tools' problems in, their results out; [pages](../adapters/index.md) show each at work.",
+        ("allmodes.adapters.pypesto.minimize", "allmodes.adapters.lmfit.minimize", "allmodes.adapters.lmfit.fit",
+         "allmodes.adapters.lmfit.Fits", "allmodes.adapters.optimagic.Optimum", "allmodes.adapters.scipy.multistart",
+         "allmodes.adapters.scipy.Multistart", "allmodes.adapters.scipy.as_optimize_result"),
+    ),
+    Page(
         "nva", "Natural variational annealing",
         "The namespace `allmodes.nva`: the expert call, the algorithms of the paper, and what a run returns.",
         ("allmodes.nva.anneal", "allmodes.nva.presets", "allmodes.nva.Algorithm", "allmodes.Objective",

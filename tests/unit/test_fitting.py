@@ -168,6 +168,21 @@ class TestFindFits:
             find_fits(decays, BOX, jac=decays_jac, rng=0, checkpoint=path)
 
 
+def test_a_model_of_the_curvature_that_reaches_where_there_are_no_values_ends_a_search_and_nothing_else():
+    """Where differences are not finite and the residuals themselves are."""
+    t = np.linspace(0.0, 4.0, 60)
+    data = 2.0 * np.sin(2.5 * t + 0.4) + np.random.default_rng(0).normal(0.0, 0.2, 60)
+
+    def residuals(x):
+        found = x[:, :1] * np.sin(x[:, 1:2] * t + x[:, 2:]) - data
+        return np.where(x[:, 1:2] < 6.0, found, np.nan)
+
+    bounds = [(0.1, 4.0), (0.2, 12.0), (-np.pi, np.pi)]
+    result = find_fits(residuals, bounds, x0=[1.0, 1.0, 0.0], rng=0, maxfev=1500, vectorized=True)
+    assert result.nfail > 0
+    assert result.modes[0].x == pytest.approx([2.0514, 2.4847, 0.4415], abs=1e-3)
+
+
 class TestLosses:
     @pytest.mark.parametrize("loss", ["linear", "soft_l1", "huber", "cauchy", "arctan"])
     def test_cost_and_place_are_those_of_scipy(self, loss):

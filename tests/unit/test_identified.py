@@ -24,6 +24,13 @@ def test_a_parameter_that_changes_nothing_has_an_infinite_error():
     assert np.isfinite(found[np.ix_([0, 2], [0, 2])]).all()
 
 
+def test_where_no_parameter_changes_anything_all_errors_are_infinite_and_nothing_is_divided_by_zero():
+    errors = covariance(np.zeros((5, 2)), 1.0)
+    assert np.isinf(np.diagonal(errors.known)).all()
+    assert np.isfinite(errors.finite).all()
+    assert (np.diagonal(errors.finite) > 1e100).all()
+
+
 def test_fixed_parameters_have_no_error():
     found = covariance(np.array([[1.0, np.nan], [2.0, np.nan]]), 1.0).known
     assert found.tolist() == pytest.approx(np.array([[0.2, 0.0], [0.0, 0.0]]))

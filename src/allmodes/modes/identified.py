@@ -14,6 +14,7 @@ _WIDE = 0.25  # of the bounds: a flat prior between them has a standard deviatio
 _VAGUE = 0.5  # of the value: an error that leaves a parameter open, if a combination with another is known
 _SHARP = 0.1  # of the errors of two parameters: the error of a combination that is known much better than they
 _TAKES_PART = 0.3  # of a unit vector: what a parameter has in a direction that is named
+_FELT = 1e-130  # where no parameter is felt at all: its square is not 0
 _NULL = 1e-6  # of a unit vector: less is rounding
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ def covariance(J: Floats, scale: float) -> Covariance:
     units = np.where(is_felt, sizes, 1.0)
     _, singular, V = np.linalg.svd(J[:, free] / units, full_matrices=True)
     singular = np.concatenate([singular, np.zeros(len(free) - len(singular))])
-    least = np.finfo(np.float64).eps * max(m, len(free)) * max(float(singular[0]), 1e-300)
+    least = np.finfo(np.float64).eps * max(m, len(free)) * max(float(singular[0]), _FELT)
     is_null = singular <= least
     # what is not felt is as unknown as what cannot be told apart
     huge = V.T @ (V / np.maximum(singular, least)[:, None] ** 2)

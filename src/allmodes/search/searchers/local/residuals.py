@@ -100,8 +100,10 @@ def is_convincing(table: ResidualTable, rows: Rows) -> Mask:
 
     Steps by a model that leaves something out shrink by the share of the curvature that this is, along the direction in
     which it is largest: small shares say that the optimum is one. Along a level valley a model of residuals is wrong by
-    what makes it level.
+    what makes it level. One that is not finite, as where a difference reaches into a region without values, is none.
     """
-    eigenvalues = np.abs(np.linalg.eigvalsh(table.hessian[rows]))
+    H = table.hessian[rows]
+    H = np.where(np.isfinite(H).all(axis=(1, 2), keepdims=True), H, 0.0)
+    eigenvalues = np.abs(np.linalg.eigvalsh(H))
     is_round = eigenvalues.min(axis=1) > TUNING.weakest_of_fits * eigenvalues.max(axis=1)
     return np.asarray(is_round & (table.missed[rows] <= TUNING.convincing_of_fits))

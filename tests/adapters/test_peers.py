@@ -1,0 +1,51 @@
+"""Adapters are there whether or not the tools they speak to are, and say what to install."""
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from allmodes.adapters.peers import peer
+
+
+def test_a_module_of_a_package():
+    assert peer("numpy.linalg") is np.linalg
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("pypesto", lambda adapter: adapter.minimize(None)),
+        ("lmfit", lambda adapter: adapter.minimize(None, None)),
+        ("optimagic", lambda adapter: adapter.AllModes()),
+    ],
+)
+def test_a_package_that_is_missing_is_named_when_it_is_needed(name, call, monkeypatch):
+    adapter = importlib.import_module(f"allmodes.adapters.{name}")
+    for module in [each for each in sys.modules if each.partition(".")[0] == name]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    if hasattr(adapter, "_algorithms"):
+        adapter._algorithms.cache_clear()
+    with pytest.raises(ImportError, match=rf"this adapter needs {name}: pip install 'allmodes\[{name}\]'"):
+        call(adapter)
+
+
+def test_what_a_package_itself_is_missing_is_said_as_it_is(tmp_path, monkeypatch):
+    (tmp_path / "broken_peer.py").write_text("import no_such_module_at_all\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'no_such_module_at_all'"):
+        peer("broken_peer")
+
+
+def test_importing_the_adapters_imports_none_of_the_tools():
+    code = (
+        "import sys\n"
+        "from allmodes.adapters import lmfit, optimagic, pypesto, scipy\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "allmodes" in loaded
+    assert not {"lmfit", "optimagic", "pypesto", "pandas", "matplotlib"} & set(loaded)
