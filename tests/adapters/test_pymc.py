@@ -21,8 +21,6 @@ with warnings.catch_warnings():  # of what the packages import
 from allmodes.adapters.pymc import find_modes
 from allmodes.adapters.pytensor import compiled, for_points, in_python
 
-pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
-
 Y = np.concatenate([np.linspace(-3.0, -1.0, 8), np.linspace(1.5, 2.5, 12)])
 
 
