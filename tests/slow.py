@@ -64,6 +64,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_narrow_valleys": ("test_a_bent_valley_in_a_wide_box_is_followed_to_its_end",),
     "test_noisy": ("test_every_mode_is_listed_once_and_nothing_else",),
     "test_odd_plots": ("test_odd_results_are_drawn",),
+    "test_pareto": ("test_arviz_says_the_same",),
     "test_problems_bed": ("test_every_top_of_a_fine_grid_leads_to_a_listed_mode",),
     "test_records": ("test_variances_stand_in_for_covariances_in_many_dimensions",),
     "test_reproduce": ("test_runs_one_and_shows_it", "test_the_number_of_workers_changes_nothing"),

@@ -251,13 +251,13 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
     held = held_outside(found, frame, hessian)
     if held is not None:
         eigenvalues = held.eigenvalues
-    ordinary = "maximum" if frame.maximise else "minimum"
+    ordinary, norm = "maximum" if frame.maximise else "minimum", _gradient_norm(context, frame, found, x)
     return Mode(
         x=x,
         fun=frame.value(archive.values[j]),
         kind=ordinary if found.kind == "optimum" else found.kind,
         is_global=is_global,
-        gradient_norm=_gradient_norm(context, frame, found, x),
+        gradient_norm=norm,
         hessian=hessian,
         eigenvalues=eigenvalues,
         curvature_from=found.source,
@@ -272,7 +272,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
         violation=0.0 if held is None else held.violation,
         active_constraints=() if held is None else held.constraints,
         multipliers=None if held is None else held.multipliers,
-        gradient=frame.gradient(found.gradient, x),
+        gradient=frame.gradient(np.where(found.active | np.isfinite(norm), found.gradient, np.nan), x),
     )
 
 

@@ -19,8 +19,8 @@ def check_values(result: Result, values: Floats) -> None:
     if not known.any():
         found = "-inf" if np.isneginf(values).any() else "NaN, or failed,"
         raise ValueError(
-            f"log_density is {found} at all {len(values)} modes, the first at x = {result.modes[0].x.tolist()}; wanted "
-            "the log density whose maxima they are, up to a constant."
+            f"log_density is {found} wherever there is a mode, as at x = {result.modes[0].x.tolist()}; wanted the "
+            "log density whose maxima they are, up to a constant."
         )
     searched = (1.0 if result.maximise else -1.0) * np.array([mode.fun for mode in result.modes])[known]
     here, slack = values[known], _SLACK + _SHARE * float(np.ptp(searched))

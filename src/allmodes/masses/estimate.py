@@ -13,10 +13,11 @@ from allmodes.masses.target import Target
 from allmodes.masses.weights import Weighed
 from allmodes.modes.coverage import counted
 from allmodes.result.masses import Draws, Masses, ModeMass
-from allmodes.result.mode import Mode
+from allmodes.result.mode import Mode, point_text
 from allmodes.result.result import Result
 
 _MOST_UNKNOWN = 1.0 / 3.0  # share of the evidence in modes without one of their own: with more the total is not stated
+_HIGHER = 0.1  # by which a draw is clearly better than a mode that was located as well as values allow
 HELD = "held by a bound: not a mode of the density if the bound is only where you looked"
 
 Floats = NDArray[np.float64]
@@ -73,7 +74,7 @@ def masses(result: Result, target: Target, start: Start, weighed: Weighed, round
         modes=modes, log_evidence=_if(is_stated, log_total), standard_error=_if(is_stated, error),
         ess=float(weighed.totals.sum() ** 2 / (weighed.weights**2).sum()), draws=_draws(target, weighed),
         nfev=target.nfev, num_zero=target.num_zero, nfail=target.nfail, failures=tuple(target.failures),
-        rounds=rounds, names=result.coordinate_names,
+        rounds=rounds, names=result.coordinate_names, note=_of_better(target, start, weighed),
         reason="" if is_stated else f"too much of it may be in {_listed(refused)}, whose evidence is not known",
     )  # fmt: skip
 
@@ -95,6 +96,19 @@ def _estimates(start: Start, weighed: Weighed) -> _Estimates:
         mass_error[k] = np.hypot(weighed.deviation(own - mass[k] * weighed.weights) / total, mass[k] * unknown)
     with np.errstate(divide="ignore"):
         return _Estimates(np.log(totals) + weighed.top, error, mass, mass_error, known, min(unknown, 1.0))
+
+
+def _of_better(target: Target, start: Start, weighed: Weighed) -> str:
+    """What to say if a draw is higher than every mode."""
+    x = target.box.to_user(weighed.z)
+    heights = weighed.log_p - target.log_slopes(x)
+    best = int(heights.argmax())
+    if not heights[best] > start.highest + _HIGHER:
+        return ""
+    return (
+        f"a draw at {point_text(x[best])} is higher than every mode by {heights[best] - start.highest:.3g}: a mode is "
+        "missing there, or log_density is not what was searched"
+    )
 
 
 def _reason(weighed: Weighed, k: int) -> str:

@@ -28,7 +28,8 @@ _WIDER = 1.3  # times: variances of fitted components, for draws say little of w
 _KEPT, _BROAD = 0.2, 0.1
 _BROADER = 6.0
 _TRIFLE = 1e-6  # of the covariance of the first component: draws may all lie in a plane
-_LARGEST = 0.5  # power of the number of draws: no weight counts for more than so many average ones
+_LEAST = 4.0  # effective draws per coordinate: weights of fewer are flattened
+_HALVINGS = 30  # of the power by which they are
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def fit(box: Box, first: tuple[Component, ...], z: Floats, log_weights: Floats, 
         rng: for the places where components begin.
     """
     base = first[-1]
-    weights = _truncated(log_weights)
+    weights = _flattened(log_weights, min(_LEAST * (1 + len(base.mean)), 0.5 * len(z)))
     effective = 1.0 / float((weights**2).sum())
     y = base.mean + box.difference(z, base.mean)
     num = int(np.clip(effective / (_DRAWS_EACH * (1 + len(base.mean))), 1, _MOST))
@@ -70,11 +71,21 @@ def _as_wide_as_all(base: Component, y: Floats, weights: Floats) -> Component:
     return replace(base, mean=mean, L=factor(_covariance(base, y - mean, weights)))
 
 
-def _truncated(log_weights: Floats) -> Floats:
-    """Weights that sum to 1, the largest cut: one draw must not become a component of its own."""
+def _flattened(log_weights: Floats, least: float) -> Floats:
+    """Weights that sum to 1, to the power (at most 1) at which as many draws count: none becomes a component alone."""
+    weights = _shares(log_weights)
+    if 1.0 / float((weights**2).sum()) >= least:
+        return weights
+    below, above = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        power = 0.5 * (below + above)
+        weights = _shares(power * log_weights)
+        below, above = (power, above) if 1.0 / float((weights**2).sum()) >= least else (below, power)
+    return _shares(below * log_weights)
+
+
+def _shares(log_weights: Floats) -> Floats:
     weights = np.exp(log_weights - log_weights.max())
-    most = weights.mean() * len(weights) ** _LARGEST
-    weights = np.minimum(weights, most)
     return np.asarray(weights / weights.sum())
 
 

@@ -14,6 +14,8 @@ from allmodes.masses.target import Target
 from allmodes.masses.weights import Weighed
 
 _PILOT = 0.25  # of the draws: a pilot round, and each round of refinement
+_EACH = 30  # draws of each mode in these rounds, at least
+_LIGHT = 1e-3  # share of the evidence
 _EVEN = 0.2  # of the draws are shared out among modes evenly, the others by mass
 _GOOD_K, _GOOD_ESS = (
     0.5,
@@ -37,17 +39,20 @@ def sample(target: Target, start: Start, draws: int, rounds: int, rng: np.random
     num_modes = len(start.log_evidence)
     first = [tuple(part for part in start.components if part.owner == k) for k in range(num_modes)]
     fitted = [Fitted(parts, np.full(len(parts), 1.0 / len(parts))) for parts in first]
-    n = max(1, round(_PILOT * draws))
+    n = min(draws, max(round(_PILOT * draws), _EACH * num_modes))
     seen = [_Round.of(target, _proposal(fitted, start.shares(), n), rng)]
-    while len(seen) <= rounds and not (good := is_good(seen[-1].weighed)).all():
-        seen.append(_refined(target, seen, first, fitted, good, n, rng))
+    while len(seen) <= rounds and not (left := is_good(seen[-1].weighed) | _is_light(start, seen[-1].weighed)).all():
+        seen.append(_refined(target, seen, first, fitted, left, n, rng))
     if len(seen) == 1:
-        rest = _proposal(fitted, start.shares(), max(draws - n, 1))
+        if draws == n:
+            return seen[0].weighed, 0
+        rest = _proposal(fitted, start.shares(), draws - n)
         return seen[0].joined(target, _Round.of(target, rest, rng)), 0
-    nothing_more = np.ones(num_modes, bool)
-    seen.append(_refined(target, seen, first, fitted, nothing_more, draws, rng))
-    if len(seen) <= rounds + 2 and not (known := is_known(seen[-1].weighed)).all():  # all draws see more than a round
-        seen.append(_refined(target, seen, first, fitted, known, draws, rng))
+    left = np.ones(num_modes, bool)
+    seen.append(_refined(target, seen, first, fitted, left, draws, rng))
+    left = is_known(seen[-1].weighed) | _is_light(start, seen[-1].weighed)
+    if not left.all():  # all draws see more than a round does: once more
+        seen.append(_refined(target, seen, first, fitted, left, draws, rng))
     return seen[-1].weighed, len(seen) - 2
 
 
@@ -69,9 +74,16 @@ def is_known(weighed: Weighed) -> Flags:
 
 
 def is_good(weighed: Weighed) -> Flags:
-    """Which modes (K,) have weights that need no better components."""
+    """Which modes (K,) have weights that need no better components, as far as so many draws can tell."""
     share = weighed.ess / np.maximum(weighed.num_draws, 1)
-    return np.asarray((share > _CONSTANT) | ((weighed.pareto_k <= _GOOD_K) & (share > _GOOD_ESS)))
+    return np.asarray((share > _CONSTANT) | (~(weighed.pareto_k > _GOOD_K) & (share > _GOOD_ESS)))
+
+
+def _is_light(start: Start, weighed: Weighed) -> Flags:
+    """Which modes (K,) hardly matter, by draws and by Laplace: no evaluations are spent on better components."""
+    total = weighed.totals.sum()
+    by_draws = weighed.totals / total if total > 0.0 else np.ones(weighed.num_modes)
+    return np.asarray(np.maximum(by_draws, np.nan_to_num(start.laplace())) < _LIGHT)
 
 
 def _proposal(fitted: list[Fitted], masses: Floats, n: int) -> Proposal:

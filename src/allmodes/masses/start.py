@@ -37,10 +37,12 @@ class Start:
     Attributes:
         components: a Gaussian one and a Student-t one for each mode.
         log_evidence: of each mode by Laplace's approximation, (K,); NaN where there is none.
+        highest: the log density at the best mode.
     """
 
     components: tuple[Component, ...]
     log_evidence: Floats
+    highest: float
 
     def laplace(self) -> Floats:
         """Shares of the evidence in modes (K,), of those that have one by Laplace; NaN for the others."""
@@ -69,7 +71,7 @@ def start(result: Result, target: Target) -> Start:
         local = _Local.of(mode, z, target.box, 1.0 if result.maximise else -1.0)
         components += local.components(k)
         logs[k] = heights[k] + local.log_volume() + np.log(mode.multiplicity or 1)
-    return Start(tuple(components), logs)
+    return Start(tuple(components), logs, float(np.nanmax(values)))
 
 
 @dataclass(frozen=True, eq=False)

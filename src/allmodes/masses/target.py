@@ -18,7 +18,8 @@ from allmodes.result.result import Result
 from allmodes.search.group import Group
 from allmodes.search.symmetry_given import group_of
 
-_NOTHING = -1e38  # log densities at most this large count as those of a density of 0; float32 has it, too
+_NOTHING = -1e38  # in the place of -inf: a number that float32 has, too
+_LEAST = 0.9 * _NOTHING  # log densities below are those of a density of 0
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ class Target:
     def raw(self, x: Floats) -> Floats:
         """log_density at points (n, D) of the user; -inf where the density is 0, NaN where it failed."""
         values = np.asarray(self._evaluator.evaluate(np.array(x)).value)
-        is_zero = values <= _NOTHING
+        is_zero = values < _LEAST
         self.num_zero += int(is_zero.sum())
         return np.where(is_zero, -np.inf, values)
 

@@ -107,6 +107,6 @@ class Weighed:
         """
         n = np.maximum(self.num_drawn, 1)
         mean = np.bincount(self.stratum, of, len(n)) / n
-        squares = np.bincount(self.stratum, of**2, len(n)) / n
-        variance = np.maximum(squares - mean**2, 0.0) * n / np.maximum(n - 1, 1)
-        return float(np.sqrt((n * variance).sum()))
+        num_outside = n - np.bincount(self.stratum, minlength=len(n))
+        squares = np.bincount(self.stratum, (of - mean[self.stratum]) ** 2, len(n)) + num_outside * mean**2
+        return float(np.sqrt((n * squares / np.maximum(n - 1, 1)).sum()))

@@ -24,7 +24,10 @@ Floats = NDArray[np.float64]
 
 
 class Smoothed(NamedTuple):
-    """Logarithms of weights with a smoothed tail, in their order, and the shape k; NaN where it cannot be told."""
+    """Logarithms of weights with a smoothed tail, in their order, and the shape k.
+
+    NaN where there are too few draws to tell, -inf where the largest weights are equal: there is no tail.
+    """
 
     log_weights: Floats
     k: float
@@ -56,7 +59,7 @@ def smooth(log_ratios: Floats) -> Smoothed:
     is_above = exceedances > 0.0  # equal weights are none
     tail, exceedances = tail[is_above], exceedances[is_above]
     if len(tail) < _FEWEST:
-        return Smoothed(log_ratios, np.nan)
+        return Smoothed(log_ratios, -np.inf)
     k, scale = tail_of(exceedances)
     if not np.isfinite(k):
         return Smoothed(log_ratios, k)

@@ -91,6 +91,7 @@ class Masses:
         rounds: of refinement that were made.
         reason: why the evidence is not stated; empty where it is.
         names: of the coordinates.
+        note: what draws say against the modes, such as that one is higher than all of them; mostly empty.
 
     A sequence of its `modes`: `masses[0]`, `len(masses)`, `for each in masses`.
     """
@@ -107,6 +108,7 @@ class Masses:
     rounds: int
     reason: str
     names: tuple[str, ...]
+    note: str = ""
 
     def __len__(self) -> int:
         return len(self.modes)

@@ -29,6 +29,7 @@ def text_of(masses: Masses) -> str:
     lines = wrapped(f"masses of {counted(len(masses), 'mode')}: {drawn}; {spent}")
     lines += wrapped(_evidence(masses))
     lines += ["", *_table(masses), "", *_reasons(masses), *wrapped(_UNSEEN)]
+    lines += wrapped(masses.note)
     if masses.nfail:
         lines += wrapped(f"log_density failed at {counted(masses.nfail, 'draw')}, which weigh nothing.")
     return visible("\n".join(lines))

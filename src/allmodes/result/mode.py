@@ -67,8 +67,8 @@ class Mode:
             constraints.
         root: of `find_roots`, what is known of the root (see `allmodes.result.Root`), whose attributes can be read from
             the mode likewise; the kind is then "root", or "flat" on a curve of roots. None elsewhere.
-        gradient: (d,), not zero along coordinates that a bound holds; without `jac` by differences. None where it is
-            not known, as in results of earlier versions.
+        gradient: (d,), not zero along coordinates that a bound holds, NaN along those where it is not measured. None in
+            results of earlier versions.
     """
 
     x: Floats

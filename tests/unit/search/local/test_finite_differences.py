@@ -218,6 +218,14 @@ def test_an_axis_without_room_has_no_second_derivative():
     assert found[0, 1] == pytest.approx(4.0)
 
 
+def test_an_axis_across_a_corner_is_cut_short():
+    lower, upper = np.zeros(2), np.ones(2)
+    across = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2.0)
+    points, steps = np.array([[1e-9, 1e-9], [0.5, 0.5], [1e-9, 0.5]]), np.full((3, 2), 1e-3)
+    cut = [differences.is_cut_short(points, axes, steps, lower, upper).tolist() for axes in (across, np.eye(2))]
+    assert cut == [[True, False, False], [False, False, False]]
+
+
 def test_slopes_are_exact_for_quadratics():
     """Along axes of each point; next to bounds, where both points lie on one side, too."""
     points, axes = np.array([[0.5, 0.4, 0.3], [0.6, 0.6, 0.7], [0.0, 1.0, 5e-4]]), turned_axes(3)

@@ -90,6 +90,26 @@ def test_curvature_is_measured_along_the_axes_of_the_model(order):
     np.testing.assert_allclose(table.hessian[rows], [H], atol=0.01)
 
 
+def test_curvature_in_a_corner_is_measured_again_where_the_first_steps_were_too_long():
+    """A start in a corner without slope knows nothing of the curvature: from values the first steps are the longest."""
+
+    def quartic(z):
+        return 1.0 - 10.0 * (z**2).sum(axis=-1) - 1e4 * (z**4).sum(axis=-1)
+
+    context, table = a_context(0, function=lambda z: (quartic(z),)), TrustRegionTable(2)
+    rows = table.open(np.zeros((1, 2)), [Origin(LOCAL, SPACE_FILLING, 0)], [0])
+    table.value[rows], table.gradient[rows], table.hessian[rows] = 1.0, -1e-9, -1e-9 * np.eye(2)
+    off = []
+    for _ in range(2):
+        points = learning.points_of(context, table, Phase.CURVE, rows)
+        learning.told_curve(context, table, rows, points, Evaluation(quartic(points)))
+        off.append(abs(table.hessian[0, 0, 0] + 20.0))
+        is_measured = bool(table.is_measured[0])
+    assert off[0] > 5.0
+    assert off[1] < 0.01
+    assert is_measured
+
+
 def test_gradients_are_measured_with_the_curvature():
     """From both sides: one that is off by a thousandth of the slope is right afterwards."""
     context, table, rows = searches(0)

@@ -158,6 +158,12 @@ def _room(points: Array, axes: Array, lower: Array, upper: Array) -> Array:
     return np.where(axes == 0.0, np.inf, ends / np.where(axes == 0.0, 1.0, axes)).min(axis=2)
 
 
+def is_cut_short(points: Array, axes: Array, steps: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
+    """Which points (n,) have an axis along which bounds leave no room for steps (n, d), forward nor backward."""
+    room = np.maximum(_room(points, axes, lower, upper), _room(points, -axes, lower, upper))
+    return np.asarray((room < 2.0 * steps).any(axis=1))
+
+
 def hessian(points: Array, values: Array, moved: Array, moved_values: Array, axes: Array | None = None) -> Array:
     """Second derivatives M (n, d, d) along the axes, of the quadratics through the points of `hessian_points`.
 

@@ -15,6 +15,8 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
+_VAGUE = 10.0  # times longer than needed: curvature that was measured over such steps inward from a bound is vague
+
 
 @stored
 @dataclass(eq=False)
@@ -90,8 +92,17 @@ def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tu
 
     They are the axes of the model: so a narrow valley is measured as well as a round one.
     """
-    model = models.model(context.box, table.point[rows], table.gradient[rows], table.hessian[rows])
-    return model.vectors.mT, finite_differences.curvature_steps(context, table.value[rows], model.eigenvalues)
+    H, box, point = table.hessian[rows], context.box, table.point[rows]
+    model = models.model(box, point, table.gradient[rows], H)
+    axes, eigenvalues = model.vectors.mT, model.eigenvalues
+    is_corner = (np.abs(eigenvalues) <= TINY).all(axis=1, keepdims=True)  # all is held: this says nothing of the curve
+    sizes = np.where(is_corner, np.abs(H).max(axis=(1, 2))[:, None], eigenvalues)
+    steps = finite_differences.curvature_steps(context, table.value[rows], sizes)
+    is_cut = finite_differences.is_cut_short(point, axes, steps, box.lower_unit, box.upper_unit)
+    if is_cut.any():  # coordinates have room on one side at least
+        axes = np.where(is_cut[:, None, None], finite_differences.basis(table.d), axes)
+        steps = np.where(is_cut[:, None], steps.min(axis=1, keepdims=True), steps)
+    return axes, steps
 
 
 # ---- what they are told; the rows returned know value, gradient and model where they are now
@@ -266,7 +277,17 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         made = np.einsum("nid,nid->ni", points - point[:, None], axes)
         H = finite_differences.hessian_of_gradients(g, made, told.gradient, axes)
     table.hessian[rows], table.second[rows] = H, H - table.gauss_newton[rows]
-    table.is_measured[rows] = True
+    table.is_measured[rows] = True if context.order else ~_is_vague(context, table, rows, points, H)
     table.was_measured[rows] = True
     table.measurements[rows] += 1
     return rows
+
+
+def _is_vague(context: Context, table: TrustRegionTable, rows: Rows, points: Array, H: Array) -> Mask:
+    """Whether curvature was first measured on one side of a bound, over steps far longer than it turns out to need."""
+    d, point = table.d, table.point[rows]
+    first, second = points[:, :d] - point[:, None], points[:, d : 2 * d] - point[:, None]
+    is_one_sided = (first * second).sum(axis=2) > 0.0
+    needed = finite_differences.curvature_steps(context, table.value[rows], np.einsum("nii->ni", H))
+    is_long = lengths(first) > _VAGUE * needed.min(axis=1)[:, None]
+    return (is_one_sided & is_long).any(axis=1) & (table.measurements[rows] == 0)
