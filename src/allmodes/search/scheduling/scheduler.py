@@ -282,7 +282,7 @@ class Scheduler(Strategy):
         if endings.pop(SYMMETRY, "nothing") == "" or SYMMETRY in self._flying:
             return ""
         if self.multistart.is_passive:
-            is_busy = len(self.local) or len(self.verifier) or self.multistart.given
+            is_busy = len(self.local) or len(self.verifier) or self.multistart.waiting
             return "" if is_busy else next(iter(endings.values()), "")
         enough = self._enough
         if self.context.is_global and self.is_exhaustive and endings:
