@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
+from allmodes.checks import whole_number
 from allmodes.objective import Needs
 from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.evaluator import Evaluator, Failure
@@ -56,6 +57,34 @@ class Driver:
         self._refill()
         points = self.state.rounds.hand_out(n, not self._is_cut, again)
         return points if len(points) else np.zeros((0, self.state.frame.box.D))
+
+    def ask_exactly(self, n: Any) -> Array:
+        """n points (n, D) that were never asked for, as long as the search goes on: it begins what is missing."""
+        state, wanted = self.state, whole_number("n", n, 1)
+        if state.search.in_turn:
+            raise ValueError(
+                f"exact=True is given to a search that cannot begin more at any time: {state.search.in_turn}. Leave it "
+                "out: ask(n) gives at most n points, those that there are."
+            )
+        state.diagnosis.stay_apart()
+        while self._lacks(wanted) and state.begin_round(self.cost, wanted - state.rounds.waiting):
+            pass
+        points = state.rounds.hand_out_fresh(wanted)
+        return points if len(points) else np.zeros((0, state.frame.box.D))
+
+    def _lacks(self, n: int) -> bool:
+        """Whether fewer than n new points wait, and more may begin."""
+        state, maxiter = self.state, self.state.settings.maxiter
+        if not state.context.noise:
+            for round_ in state.rounds.flying:
+                if len(round_.waiting) or round_.is_twin is not None:
+                    state.recall(round_, is_once=True)
+        self._refill()
+        if not state.context.noise:
+            state.rounds.pair()
+        is_last = maxiter is not None and state.nit + len(state.rounds) >= maxiter
+        is_held = any(round_.held for round_ in state.rounds.flying)
+        return state.rounds.waiting < n and not (is_last or is_held or self._reasons())
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
         """Results at points in any order, checked; those not asked for are welcome, those told before ignored."""

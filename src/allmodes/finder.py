@@ -92,13 +92,23 @@ class ModeFinder:
             )
         self._driver = task.begin(2 if hess else int(bool(jac or residuals)), False, 1 if residuals else None)
 
-    def ask(self, n: int | None = None, *, again: bool = False) -> Array:
+    def ask(self, n: int | None = None, *, again: bool = False, exact: bool = False) -> Array:
         """Where to evaluate next: points (m, D), at most n of them; none once the search is over.
 
         When no others are left, points not yet told are asked for again if something was told in between, or with
         `again`; otherwise an error says that all are out, since two who ask in turn would evaluate the same ones.
+
+        With `exact` these are n points none of which was asked for among the last thousands, whatever is in flight: the search begins as many
+        local searches, or looks at as many more starts, as it takes. Fewer are left at the end of a budget, and none
+        once the search has found enough; values that come later still count. A noisy function is evaluated more than
+        once at a point. Not for annealing, constraints, whole numbers and choices, which have to know whole rounds. Of
+        many who are asked at once some take longer: options={"order": "completion"} lets the others go on.
         """
-        return self._driver.ask(n, again)
+        if not exact:
+            return self._driver.ask(n, again)
+        if n is None or again:
+            raise ValueError("exact=True needs the number of points, and no again: ask(n, exact=True).")
+        return self._driver.ask_exactly(n)
 
     @property
     def needs(self) -> Needs:

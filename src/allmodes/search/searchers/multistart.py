@@ -147,7 +147,10 @@ class Multistart:
 
         Fewer than wanted when points must be screened first, or when only given starts are used.
         """
-        n = max(0, self.wanted - in_flight)
+        return self.begin(max(0, self.wanted - in_flight))
+
+    def begin(self, n: int) -> list[Start]:
+        """Starts of n new searches, likewise."""
         starts, self.given = self.given[:n], self.given[n:]
         starts += [Start(point, GIVEN) for point in self.told.take(n - len(starts), not self.is_passive)]
         n -= len(starts)
@@ -188,9 +191,9 @@ class Multistart:
         """Points (n, d) whose values are wanted, to be told."""
         return self.space_filling.draw(self.screened.wanted)
 
-    def tell_screening(self, points: Array, values: Array) -> None:
-        """What the function is at screened points."""
-        self.needs_screening = False
+    def tell_screening(self, points: Array, values: Array, is_due: bool = True) -> None:
+        """What the function is at screened points: those that were due, or others beside them."""
+        self.needs_screening &= not is_due
         self.context.observe_level(values)
         self.screened.add(points, values)
         self.bandit.charge(SCREENED, len(values))
