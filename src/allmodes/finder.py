@@ -98,11 +98,12 @@ class ModeFinder:
         When no others are left, points not yet told are asked for again if something was told in between, or with
         `again`; otherwise an error says that all are out, since two who ask in turn would evaluate the same ones.
 
-        With `exact` these are n points none of which was asked for among the last thousands, whatever is in flight: the search begins as many
-        local searches, or looks at as many more starts, as it takes. Fewer are left at the end of a budget, and none
-        once the search has found enough; values that come later still count. A noisy function is evaluated more than
-        once at a point. Not for annealing, constraints, whole numbers and choices, which have to know whole rounds. Of
-        many who are asked at once some take longer: options={"order": "completion"} lets the others go on.
+        With `exact` these are n points, whatever is in flight, and none that is out or among the last thousands that
+        were told: the search begins as many local searches, or looks at as many more starts, as it takes. Fewer are
+        left at the end of a budget, and none once the search has found enough; values that come later still count. A
+        noisy function is evaluated more than once at a point. Not for annealing, constraints, whole numbers and
+        choices, which have to know whole rounds. Where some points take longer than others, or are told in another
+        order, options={"order": "completion"} saves many evaluations.
         """
         if not exact:
             return self._driver.ask(n, again)
