@@ -35,6 +35,8 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 # Pages with tests of their own (a terminal, an engine for every block), and one that a command writes.
 APART = ("session.md", "workers.md", "reproduction.md")
+# Packages that pages about adapters show; without them these pages are not run.
+PEERS = frozenset({"arviz", "gest_api", "libensemble", "lmfit", "numpyro", "optimagic", "pymc", "pypesto", "torch"})
 _FILE = re.compile(r"# (\S+\.(?:py|toml))\n")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _TINY = 1e-9  # rounding errors around zero are as good as zero
@@ -65,11 +67,18 @@ def blocks(text: str) -> list[Block]:
 def pages() -> list[Path]:
     """Every page whose blocks are run here: README and docs, but those in APART."""
     found = [path for path in DOCS.glob("*.md") if path.name not in APART]
-    return [ROOT / "README.md", *sorted(found), *sorted(DOCS.glob("gallery/*.md"))]
+    return [ROOT / "README.md", *sorted(found), *sorted(DOCS.glob("gallery/*.md")), *sorted(DOCS.glob("adapters/*.md"))]
 
 
 def needs_torch(path: Path) -> bool:
     return any("import torch" in block.text for block in blocks(path.read_text(encoding="utf-8")))
+
+
+def missing(path: Path) -> list[str]:
+    """The tools that a page speaks to and that are not installed: it is not run then."""
+    code = "\n".join(block.text for block in blocks(path.read_text(encoding="utf-8")) if block.language == "python")
+    named = set(re.findall(r"^(?:import|from) (\w+)", code, flags=re.MULTILINE))
+    return sorted(name for name in named & PEERS if importlib.util.find_spec(name) is None)
 
 
 @dataclass
@@ -216,8 +225,8 @@ def update(page: Path, shown: list[Shown]) -> None:
 def main(arguments: list[str]) -> int:
     wrong = 0
     for page in [Path(name).resolve() for name in arguments if name != "--update"]:
-        if needs_torch(page) and importlib.util.find_spec("torch") is None:
-            sys.stdout.write(f"{page.name}: not run, torch is not installed\n")
+        if missing(page):
+            sys.stdout.write(f"{page.name}: not run, without {', '.join(missing(page))}\n")
             continue
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             begun = time.perf_counter()

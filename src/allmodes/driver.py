@@ -32,6 +32,11 @@ _AT_ONCE = ("maxfev", "maxtime", "stopped")  # reasons that do not wait for poin
 _ALL_FAILED = 100  # times (d + 1) failures without a single value before a search gives up
 
 
+def _one(needs: Needs) -> int:
+    """What a point costs that the user evaluates."""
+    return 1
+
+
 class Driver:
     """Moves a search forward: asks it for rounds, hands them out, and passes on what is told.
 
@@ -45,7 +50,7 @@ class Driver:
 
     def __init__(self, state: FinderState) -> None:
         self.state = state
-        self.cost: Callable[[Needs], int] = lambda needs: 1
+        self.cost: Callable[[Needs], int] = _one
         self.counts_best = False
         self._begun = time.monotonic()
         self._earlier = state.tally  # what evaluators in other processes have called
@@ -58,18 +63,25 @@ class Driver:
         points = self.state.rounds.hand_out(n, not self._is_cut, again)
         return points if len(points) else np.zeros((0, self.state.frame.box.D))
 
-    def ask_exactly(self, n: Any) -> Array:
-        """n points (n, D) that were never asked for, as long as the search goes on: it begins what is missing."""
-        state, wanted = self.state, whole_number("n", n, 1)
-        if state.search.in_turn:
+    def check_exact(self) -> None:
+        """Refuse a search that has no points but those of its rounds."""
+        if why := self.state.search.in_turn:
             raise ValueError(
-                f"exact=True is given to a search that cannot begin more at any time: {state.search.in_turn}. Leave it "
-                "out: ask(n) gives at most n points, those that there are."
+                f"exact=True is given to a search that cannot begin more at any time: {why}. Without it, ask(n) gives "
+                "at most n points, those that there are."
             )
+
+    def ask_exactly(self, n: Any) -> Array:
+        """n points (n, D) that were never asked for, as long as the search goes on: it begins what is missing.
+
+        Without n as many as are due, and at least one.
+        """
+        self.check_exact()
+        state, wanted = self.state, 1 if n is None else whole_number("n", n, 1)
         state.diagnosis.stay_apart()
         while self._lacks(wanted) and state.begin_round(self.cost, wanted - state.rounds.waiting):
             pass
-        points = state.rounds.hand_out_fresh(wanted)
+        points = state.rounds.hand_out_fresh(state.rounds.waiting if n is None else wanted)
         return points if len(points) else np.zeros((0, state.frame.box.D))
 
     def _lacks(self, n: int) -> bool:
@@ -154,12 +166,15 @@ class Driver:
 
     # ---- ending
 
-    def stop(self) -> dict[str, str]:
-        """Why the search is over: a name and a sentence for each reason; empty while it goes on."""
+    def stop(self, waits: bool = True) -> dict[str, str]:
+        """Why the search is over: a name and a sentence for each reason; empty while it goes on.
+
+        Some reasons wait for the points in flight, if it `waits`.
+        """
         reasons = self._reasons()
         if self.state.rounds.is_held:
             reasons["maxfev"] = self._spent
-        if reasons and len(self.state.rounds):
+        if reasons and waits and len(self.state.rounds):
             return {name: why for name, why in reasons.items() if name in _AT_ONCE}
         return reasons
 

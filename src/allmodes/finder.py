@@ -103,13 +103,19 @@ class ModeFinder:
         left at the end of a budget, and none once the search has found enough; values that come later still count. A
         noisy function is evaluated more than once at a point. Not for annealing, constraints, whole numbers and
         choices, which have to know whole rounds. Where some points take longer than others, or are told in another
-        order, options={"order": "completion"} saves many evaluations.
+        order, options={"order": "completion"} saves many evaluations. Without n it is one round: as many as are due.
         """
         if not exact:
             return self._driver.ask(n, again)
-        if n is None or again:
-            raise ValueError("exact=True needs the number of points, and no again: ask(n, exact=True).")
+        if again:
+            raise ValueError(
+                "exact=True is given with again=True: new points, or those that are out; give one of them."
+            )
         return self._driver.ask_exactly(n)
+
+    def check_exact(self) -> None:
+        """Refuse a search that cannot be asked with `exact`: of annealing, constraints, whole numbers or choices."""
+        self._driver.check_exact()
 
     @property
     def needs(self) -> Needs:
@@ -124,12 +130,12 @@ class ModeFinder:
         """
         self._driver.tell(x, values, gradients, hessians)
 
-    def stop(self) -> dict[str, str]:
+    def stop(self, *, waits: bool = True) -> dict[str, str]:
         """Why the search is over: a name and a sentence for each reason; empty while it goes on.
 
-        A search that has found enough still waits for the points in flight.
+        A search that has found enough still waits for the points in flight, unless `waits` is False.
         """
-        return self._driver.stop()
+        return self._driver.stop(waits)
 
     @property
     def is_late(self) -> bool:

@@ -23,8 +23,8 @@ def name_of(path):
 @pytest.mark.filterwarnings("ignore:.*torch.jit")
 @pytest.mark.parametrize("page", pages.pages(), ids=name_of)
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
-    if pages.needs_torch(page):
-        pytest.importorskip("torch")
+    for name in pages.missing(page):
+        pytest.importorskip(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for shown in pages.Session(page, tmp_path).run():

@@ -201,10 +201,32 @@ def test_searches_that_cannot_begin_more_say_so(options, said):
         finder_of(**options).ask(4, exact=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"n": 4, "again": True}])
-def test_what_contradicts_itself_is_refused(options):
-    with pytest.raises(ValueError, match="exact=True needs the number of points"):
-        finder_of().ask(**options, exact=True)
+def test_without_a_number_it_is_what_is_due():
+    plain, exact = finder_of(), finder_of()
+    while not plain.stop():
+        told(plain, plain.ask(), camel)
+        told(exact, exact.ask(exact=True), camel)
+    assert (plain.nfev, plain.nit) == (exact.nfev, exact.nit)
+    assert exact.stop()
+
+
+def test_without_a_number_there_is_always_something():
+    finder = finder_of()
+    assert is_new(np.concatenate([finder.ask(exact=True) for _ in range(20)]))
+
+
+def test_the_end_is_known_while_points_are_out():
+    finder = finder_of(n_modes=1)
+    while not finder.stop(waits=False):
+        out = finder.ask(8, exact=True)
+        told(finder, out[:7], camel)
+    assert len(finder.ask(8, exact=True)) == 0
+    assert "n_modes" in finder.stop(waits=False)
+
+
+def test_what_contradicts_itself_is_refused():
+    with pytest.raises(ValueError, match="exact=True is given with again=True"):
+        finder_of().ask(4, again=True, exact=True)
 
 
 @pytest.mark.parametrize("n", [0, -1])
