@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.search.context import Context
 from allmodes.search.searcher import Request
-from allmodes.search.tolerances import TINY
+from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -60,6 +60,7 @@ class Diagnosis:
         twice: two values at one point, if they differ: the function is random; empty otherwise.
         places: numbers of the two places it looks at.
         rounds: how many it has been told of.
+        is_apart: whether no point may be asked for twice.
     """
 
     context: Context
@@ -68,6 +69,7 @@ class Diagnosis:
     twice: tuple[float, ...] = field(init=False, default=())
     places: tuple[int, int] = (0, 1)
     rounds: int = 0
+    is_apart: bool = False
 
     def __post_init__(self) -> None:
         self.is_over |= self.context.noise != 0.0 or self.context.box.d == 0
@@ -79,7 +81,7 @@ class Diagnosis:
         """
         order, is_dear = self.context.order, self.context.has_model
         place, direction = self._place(self.places[0])
-        line = place + _SPACING * np.r_[np.arange(_LINE), 0.0][:, None] * direction
+        line = place + _SPACING * np.r_[np.arange(_LINE), self._aside(place, direction)][:, None] * direction
         images = self._images(place)
         if not self.compares or (is_dear and not self.rounds):
             return Request(np.concatenate([line, images]))
@@ -89,6 +91,20 @@ class Diagnosis:
         if is_dear:
             return Request(np.array([place, *pairs][: 2 * self.rounds]), needs)
         return Request(np.concatenate([line, pairs, images]), needs)
+
+    def stay_apart(self) -> None:
+        """Ask for no point twice: a value right beside the first point shows as well whether it is random."""
+        self.is_apart = True
+
+    def _aside(self, place: Array, direction: Array) -> float:
+        """How far from the first point the last one is, in steps of the line."""
+        box, step = self.context.box, 0.0
+        if self.is_apart and not self.is_over:
+            step = EPSILON / _SPACING
+            x = box.to_user(place)
+            while step < 1.0 and (box.to_user(place + step * _SPACING * direction) == x).all():
+                step *= 2.0
+        return step
 
     def _place(self, number: int) -> tuple[Array, Array]:
         """A point (d,) in unit coordinates, and a direction whose largest coordinate is 1; the same in every search.

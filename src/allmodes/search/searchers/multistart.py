@@ -19,6 +19,7 @@ from allmodes.search.starts.drawn import Drawn
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
 from allmodes.search.starts.space_filling import SpaceFilling, places
+from allmodes.search.starts.told import Told
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
@@ -72,6 +73,7 @@ class Multistart:
     Attributes:
         context: what is shared.
         given: starts to be used first.
+        told: points that others evaluated, some of which become starts.
         is_plain: random starts only.
         is_passive: given starts only.
         width: how many searches are in flight, at first and at most.
@@ -89,11 +91,13 @@ class Multistart:
     counts: Counts = field(default_factory=Counts)
     space_filling: SpaceFilling | Drawn = field(init=False)
     screened: Screened = field(init=False)
+    told: Told = field(init=False)
     needs_screening: bool = False
 
     def __post_init__(self) -> None:
         self.bandit = Bandit(TUNING.first_cost)
         self.space_filling = places(self.context)
+        self.told = Told(self.context.box.d)
         self.screened = Screened(Queue(self.context.box))
 
     @property
@@ -110,6 +114,11 @@ class Multistart:
     # ---- how many
 
     @property
+    def waiting(self) -> int:
+        """How many starts wait that go before all others."""
+        return len(self.given) + (len(self.told) if self.told.is_first else 0)
+
+    @property
     def wanted(self) -> int:
         """How many searches should be in flight."""
         low, high = self.width
@@ -122,7 +131,7 @@ class Multistart:
         round and those after it, but not the other one in flight. What one round finds the other does not know yet:
         that costs 1 to 3 % more evaluations, and rounds of half the size cost more of the solver's own time.
         """
-        wanted = min(self.wanted, in_flight + len(self.given)) if self.is_passive else self.wanted
+        wanted = min(self.wanted, in_flight + self.waiting) if self.is_passive else self.wanted
         width = max(wanted, in_flight)
         return {"none": 1, "lanes": 2 if width >= SCHEDULING.few else 1, "each": max(1, width)}[overlap]
 
@@ -130,20 +139,20 @@ class Multistart:
 
     def add_points(self, points: Array, values: Array) -> None:
         """Good ones among points (n, d) that others evaluated become starts."""
-        is_good = np.isfinite(values)
-        if self.context.is_sampled:
-            is_good &= values > self.context.level
-        good = np.flatnonzero(is_good)
-        best = good[np.argsort(-values[good], kind="stable")][: TUNING.most_given]
-        self.given += [Start(points[i], GIVEN) for i in best]
+        is_good = values > self.context.level if self.context.is_sampled else np.isfinite(values)
+        self.told.add(points[is_good], values[is_good])
 
     def choose(self, in_flight: int) -> list[Start]:
         """Starts of new searches when so many are in flight: given ones, then those of kinds that promise most.
 
         Fewer than wanted when points must be screened first, or when only given starts are used.
         """
-        n = max(0, self.wanted - in_flight)
+        return self.begin(max(0, self.wanted - in_flight))
+
+    def begin(self, n: int) -> list[Start]:
+        """Starts of n new searches, likewise."""
         starts, self.given = self.given[:n], self.given[n:]
+        starts += [Start(point, GIVEN) for point in self.told.take(n - len(starts), not self.is_passive)]
         n -= len(starts)
         if not n or self.is_passive or self.needs_screening:
             return starts
@@ -182,9 +191,9 @@ class Multistart:
         """Points (n, d) whose values are wanted, to be told."""
         return self.space_filling.draw(self.screened.wanted)
 
-    def tell_screening(self, points: Array, values: Array) -> None:
-        """What the function is at screened points."""
-        self.needs_screening = False
+    def tell_screening(self, points: Array, values: Array, is_due: bool = True) -> None:
+        """What the function is at screened points: those that were due, or others beside them."""
+        self.needs_screening &= not is_due
         self.context.observe_level(values)
         self.screened.add(points, values)
         self.bandit.charge(SCREENED, len(values))
