@@ -80,8 +80,9 @@ def find_modes(
         model: with continuous parameters only; sum discrete ones out, as in `dist.MixtureSameFamily`.
         args: of the model, the data among them.
         model_kwargs: its keyword arguments.
-        starts: where to look, if not where the prior is: a dict with an array of draws, `(n, *shape)`, for each latent site,
-            such as those of a sampler. Needed if the prior cannot be drawn from, as with `dist.ImproperUniform`.
+        starts: where to look, if not where the prior is: a dict with an array of draws, `(n, *shape)`, for each
+            latent site, such as those of a sampler. Needed if the prior cannot be drawn from, as with
+            `dist.ImproperUniform`.
         prior_draws: how many draws of the prior say where to look, 500 or ten for each coordinate unless given. The log
             density is evaluated at each once; these evaluations are not part of `result.nfev`.
         jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, which may lie at

@@ -35,8 +35,8 @@ def find_modes(
 
     Args:
         model: with continuous parameters only; within `with model:` it may be left out.
-        starts: where to look, if not where the prior is: a dict with an array of draws, `(n, *shape)`, for each free variable,
-            such as those of a sampler. Needed if the prior cannot be drawn from, as with `pm.Flat`.
+        starts: where to look, if not where the prior is: a dict with an array of draws, `(n, *shape)`, for each
+            free variable, such as those of a sampler. Needed if the prior cannot be drawn from, as with `pm.Flat`.
         prior_draws: how many draws of the prior say where to look, 500 or ten for each coordinate unless given. The log
             density is evaluated at each once; these evaluations are not part of `result.nfev`.
         jacobian: False for the maxima of the density of the constrained parameters, the classical MAP, as
