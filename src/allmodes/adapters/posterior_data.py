@@ -28,7 +28,7 @@ def arviz_data(posterior: PosteriorModes, draws: int, rng: Any) -> Any:
             else "no draws were made; leave draws=0 out of find_modes."
         )
         raise ValueError(f"there are no draws for ArviZ: {why}")
-    arviz = peer("arviz", extra="pymc")
+    arviz = peer("arviz", extra="numpyro")
     if masses.reason:
         warnings.warn(f"the draws do not stand for the posterior: {masses.reason}", stacklevel=3)
     drawn = masses.resample(draws, rng)
@@ -42,7 +42,7 @@ def arviz_data(posterior: PosteriorModes, draws: int, rng: Any) -> Any:
     }
     if int(arviz.__version__.partition(".")[0]) < 1:
         return arviz.InferenceData(posterior=dataset)
-    return peer("xarray", extra="pymc").DataTree.from_dict({"posterior": dataset})
+    return peer("xarray", extra="numpyro").DataTree.from_dict({"posterior": dataset})
 
 
 def _dataset(values: Mapping[str, Any], mode: Any, dims: Mapping[str, Any], coords: Mapping[str, Any]) -> Any:
@@ -55,4 +55,4 @@ def _dataset(values: Mapping[str, Any], mode: Any, dims: Mapping[str, Any], coor
         variables[name] = (("chain", "draw", *axes), np.asarray(rows)[None])
         for axis, size in zip(axes, np.shape(rows)[1:], strict=True):
             labels[axis] = np.arange(size) if coords.get(axis) is None else np.asarray(coords[axis])
-    return peer("xarray", extra="pymc").Dataset(variables, labels)
+    return peer("xarray", extra="numpyro").Dataset(variables, labels)
