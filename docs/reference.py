@@ -52,7 +52,9 @@ PAGES = (
         "Other tools' problems in, their results out; [pages](../adapters/index.md) show each at work.",
         ("allmodes.adapters.pypesto.minimize", "allmodes.adapters.lmfit.minimize", "allmodes.adapters.lmfit.fit",
          "allmodes.adapters.lmfit.Fits", "allmodes.adapters.optimagic.Optimum", "allmodes.adapters.scipy.multistart",
-         "allmodes.adapters.scipy.Multistart", "allmodes.adapters.scipy.as_optimize_result"),
+         "allmodes.adapters.scipy.Multistart", "allmodes.adapters.scipy.as_optimize_result",
+         "allmodes.adapters.numpyro.find_modes", "allmodes.adapters.pymc.find_modes",
+         "allmodes.adapters.posterior.PosteriorModes"),
     ),
     Page(
         "nva", "Natural variational annealing",

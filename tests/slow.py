@@ -6,11 +6,11 @@ Whole folders and modules, and single tests by their names. `test_slow.py` fails
 # Processes that are killed, the site, a browser, a pseudo-terminal, many draws.
 FOLDERS = frozenset({"browser", "docs", "faults", "statistical", "terminal"})
 
-# JAX compiles for every case, or the paper's experiments are run; the command is run from beginning to end.
+# JAX or PyTensor compile for every case, or the paper's experiments are run; the command is run from beginning to end.
 MODULES = frozenset(
     {
         "test_blocks", "test_cli_look", "test_constrained",
-        "test_drivers", "test_going_on", "test_nva_m", "test_reproduce_cec2013",
+        "test_drivers", "test_going_on", "test_numpyro", "test_nva_m", "test_pymc", "test_reproduce_cec2013",
         "test_reproduce_hapke", "test_reproduce_modes", "test_reproduce_runtime", "test_reproduce_weights",
         "test_cli_shapes", "test_shapes", "test_surrogate",
     }

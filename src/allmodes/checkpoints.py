@@ -31,6 +31,7 @@ _SAME = (
     "noise",
     "polish",
     "x0",
+    "starts",
     "spread",
     "symmetry",
     "within",

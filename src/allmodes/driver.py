@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes import storage
+from allmodes.checks import whole_number
 from allmodes.objective import Needs
 from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.evaluator import Evaluator, Failure
@@ -31,6 +32,11 @@ _AT_ONCE = ("maxfev", "maxtime", "stopped")  # reasons that do not wait for poin
 _ALL_FAILED = 100  # times (d + 1) failures without a single value before a search gives up
 
 
+def _one(needs: Needs) -> int:
+    """What a point costs that the user evaluates."""
+    return 1
+
+
 class Driver:
     """Moves a search forward: asks it for rounds, hands them out, and passes on what is told.
 
@@ -44,7 +50,7 @@ class Driver:
 
     def __init__(self, state: FinderState) -> None:
         self.state = state
-        self.cost: Callable[[Needs], int] = lambda needs: 1
+        self.cost: Callable[[Needs], int] = _one
         self.counts_best = False
         self._begun = time.monotonic()
         self._earlier = state.tally  # what evaluators in other processes have called
@@ -56,6 +62,41 @@ class Driver:
         self._refill()
         points = self.state.rounds.hand_out(n, not self._is_cut, again)
         return points if len(points) else np.zeros((0, self.state.frame.box.D))
+
+    def check_exact(self) -> None:
+        """Refuse a search that has no points but those of its rounds."""
+        if why := self.state.search.in_turn:
+            raise ValueError(
+                f"exact=True is given to a search that cannot begin more at any time: {why}. Without it, ask(n) gives "
+                "at most n points, those that there are."
+            )
+
+    def ask_exactly(self, n: Any) -> Array:
+        """n points (n, D) that were never asked for, as long as the search goes on: it begins what is missing.
+
+        Without n as many as are due, and at least one.
+        """
+        self.check_exact()
+        state, wanted = self.state, 1 if n is None else whole_number("n", n, 1)
+        state.diagnosis.stay_apart()
+        while self._lacks(wanted) and state.begin_round(self.cost, wanted - state.rounds.waiting):
+            pass
+        points = state.rounds.hand_out_fresh(state.rounds.waiting if n is None else wanted)
+        return points if len(points) else np.zeros((0, state.frame.box.D))
+
+    def _lacks(self, n: int) -> bool:
+        """Whether fewer than n new points wait, and more may begin."""
+        state, maxiter = self.state, self.state.settings.maxiter
+        if not state.context.noise:
+            for round_ in state.rounds.flying:
+                if len(round_.waiting) or round_.is_twin is not None:
+                    state.recall(round_, is_once=True)
+        self._refill()
+        if not state.context.noise:
+            state.rounds.pair()
+        is_last = maxiter is not None and state.nit + len(state.rounds) >= maxiter
+        is_held = any(round_.held for round_ in state.rounds.flying)
+        return state.rounds.waiting < n and not (is_last or is_held or self._reasons())
 
     def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
         """Results at points in any order, checked; those not asked for are welcome, those told before ignored."""
@@ -125,12 +166,15 @@ class Driver:
 
     # ---- ending
 
-    def stop(self) -> dict[str, str]:
-        """Why the search is over: a name and a sentence for each reason; empty while it goes on."""
+    def stop(self, waits: bool = True) -> dict[str, str]:
+        """Why the search is over: a name and a sentence for each reason; empty while it goes on.
+
+        Some reasons wait for the points in flight, if it `waits`.
+        """
         reasons = self._reasons()
         if self.state.rounds.is_held:
             reasons["maxfev"] = self._spent
-        if reasons and len(self.state.rounds):
+        if reasons and waits and len(self.state.rounds):
             return {name: why for name, why in reasons.items() if name in _AT_ONCE}
         return reasons
 

@@ -28,7 +28,8 @@ class ModeFinder:
     """Finds all good optima of a function that you evaluate yourself.
 
     Args:
-        bounds, x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort, cost: as in `find_minima`.
+        bounds, x0, starts, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort, cost: as in
+            `find_minima`.
         xtol, periodic, noise, polish, rng, names, integrality, scale, spread, symmetry, constraints, within,
             min_distance, options: likewise; named choices are asked for and told by their numbers, from 0.
         jac, hess: whether you will tell gradients and Hessians.
@@ -50,6 +51,7 @@ class ModeFinder:
         bounds: Any = None,
         *,
         x0: Any = None,
+        starts: Any = None,
         warm_start: Any = None,
         jac: bool = False,
         hess: bool = False,
@@ -79,7 +81,7 @@ class ModeFinder:
         options: dict[str, Any] | None = None,
     ) -> None:
         task = Task(
-            bounds=bounds, x0=x0, warm_start=warm_start, maximise=maximise, target=target, method=method,
+            bounds=bounds, x0=x0, starts=starts, warm_start=warm_start, maximise=maximise, target=target, method=method,
             n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
             polish=polish, rng=rng, names=names, options=options, effort=effort, cost=cost, integrality=integrality,
             scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
@@ -92,13 +94,30 @@ class ModeFinder:
             )
         self._driver = task.begin(2 if hess else int(bool(jac or residuals)), False, 1 if residuals else None)
 
-    def ask(self, n: int | None = None, *, again: bool = False) -> Array:
+    def ask(self, n: int | None = None, *, again: bool = False, exact: bool = False) -> Array:
         """Where to evaluate next: points (m, D), at most n of them; none once the search is over.
 
         When no others are left, points not yet told are asked for again if something was told in between, or with
         `again`; otherwise an error says that all are out, since two who ask in turn would evaluate the same ones.
+
+        With `exact` these are n points, whatever is in flight, and none that is out or among the last thousands that
+        were told: the search begins as many local searches, or looks at as many more starts, as it takes. Fewer are
+        left at the end of a budget, and none once the search has found enough; values that come later still count. A
+        noisy function is evaluated more than once at a point. Not for annealing, constraints, whole numbers and
+        choices, which have to know whole rounds. Where some points take longer than others, or are told in another
+        order, options={"order": "completion"} saves many evaluations. Without n it is one round: as many as are due.
         """
-        return self._driver.ask(n, again)
+        if not exact:
+            return self._driver.ask(n, again)
+        if again:
+            raise ValueError(
+                "exact=True is given with again=True: new points, or those that are out; give one of them."
+            )
+        return self._driver.ask_exactly(n)
+
+    def check_exact(self) -> None:
+        """Refuse a search that cannot be asked with `exact`: of annealing, constraints, whole numbers or choices."""
+        self._driver.check_exact()
 
     @property
     def needs(self) -> Needs:
@@ -113,12 +132,12 @@ class ModeFinder:
         """
         self._driver.tell(x, values, gradients, hessians)
 
-    def stop(self) -> dict[str, str]:
+    def stop(self, *, waits: bool = True) -> dict[str, str]:
         """Why the search is over: a name and a sentence for each reason; empty while it goes on.
 
-        A search that has found enough still waits for the points in flight.
+        A search that has found enough still waits for the points in flight, unless `waits` is False.
         """
-        return self._driver.stop()
+        return self._driver.stop(waits)
 
     @property
     def is_late(self) -> bool:

@@ -25,6 +25,7 @@ def find_minima(
     bounds: Any = None,
     *,
     x0: Any = None,
+    starts: Any = None,
     warm_start: Any = None,
     args: Any = (),
     jac: Any = None,
@@ -69,6 +70,11 @@ def find_minima(
             list of more than two numbers, or of words, is a list of choices; with words fun is called with arrays of
             objects that hold them.
         x0: a point or points (n, d) to start from first; they say where to look when there are no bounds.
+        starts: where to look, from a prior: draws (n, d), or a sampler `starts(rng, n)` -> (n, d), which is asked once
+            for 4,096. Local searches from new places begin at them, in a random order, in place of points that fill the
+            bounds; later again, moved a little. Without bounds their median and scale (half of what lies between 16 and
+            84 % of them, in each coordinate) say how far to look, and nothing is a bound; with bounds, those outside
+            are left out. `result.coverage` is then of the prior mass.
         warm_start: points whose values are known: a pair (x, values) of arrays (n, d) and (n,), a table with a column
             for each of `names` (x0, x1, ...) and "fun", or an earlier Result. They are free: not counted, not evaluated
             again (where only values are needed and fun is not noisy), and the search may start from the best.
@@ -92,7 +98,7 @@ def find_minima(
         effort: how hard to look for missing modes when no maxfev is given: 1 is normal, with 2 the search looks twice
             as far ahead before it ends. If both are given, maxfev is a limit and no longer there to be used up.
         cost: seconds that an evaluation takes, about: from a second on, "auto" searches a model of the function.
-        xtol: accuracy of positions, as a share of the width of the bounds.
+        xtol: accuracy of positions, as a share of the width of the bounds, or of the scale of `starts` without bounds.
         vectorized: whether fun, jac and hess take points (N, d).
         periodic: coordinates that wrap around: True, d booleans, or their numbers, such as [0, 2].
         noise: True, or the standard deviation of a value, if fun is noisy; for the methods "auto" and "black-box".
@@ -143,7 +149,7 @@ def find_minima(
         within: how much worse than the best a mode may be, in units of fun, such as 0.5; worse ones are not listed, and
             the search does not go on for their sake.
         min_distance: listed modes are at least so far apart, in the coordinate in which they differ most, as a share
-            of the width of the bounds; of closer ones the best is kept.
+            of the width of the bounds, or of the scale of `starts`; of closer ones the best is kept.
         options: "feasibility" (what a mode may violate a constraint by, as a share of its scale, 1e-8 unless given),
             "temperature" (of the weights), "width" (least number of local searches in flight), "swap" (see
             integrality), "patience" (local searches without a new mode before the end, at least), "checkpoint_every"
@@ -168,9 +174,9 @@ def find_minima(
     (Mode(0.16 at [1, 1.4], minimum, global),)
     """
     task = Task(
-        bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
-        maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options, effort=effort, cost=cost,
+        bounds=bounds, x0=x0, starts=starts, warm_start=warm_start, maximise=False, target=target, method=method,
+        n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
+        polish=polish, rng=rng, names=names, options=options, effort=effort, cost=cost,
         integrality=integrality,
         scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
         constraints=constraints, vectorized=vectorized,
@@ -186,6 +192,7 @@ def find_maxima(
     bounds: Any = None,
     *,
     x0: Any = None,
+    starts: Any = None,
     warm_start: Any = None,
     args: Any = (),
     jac: Any = None,
@@ -230,9 +237,9 @@ def find_maxima(
     [-1.0, 1.0]
     """
     task = Task(
-        bounds=bounds, x0=x0, warm_start=warm_start, maximise=True, target=target, method=method, n_modes=n_modes,
-        maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options, effort=effort, cost=cost,
+        bounds=bounds, x0=x0, starts=starts, warm_start=warm_start, maximise=True, target=target, method=method,
+        n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
+        polish=polish, rng=rng, names=names, options=options, effort=effort, cost=cost,
         integrality=integrality,
         scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
         constraints=constraints, vectorized=vectorized,

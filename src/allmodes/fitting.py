@@ -45,6 +45,7 @@ def find_fits(
     loss: Any = "linear",
     f_scale: float = 1.0,
     x0: Any = None,
+    starts: Any = None,
     warm_start: Any = None,
     target: str = "all",
     method: Any = "auto",
@@ -94,8 +95,8 @@ def find_fits(
         loss: "linear" for squares; "soft_l1", "huber", "cauchy" or "arctan" where there are outliers; or a function, as
             in scipy.optimize.least_squares.
         f_scale: residuals (divided by sigma) above it are outliers to the loss.
-        x0, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort, xtol, vectorized, periodic, noise:
-            as in `find_minima`; evaluations are those of the residuals.
+        x0, starts, warm_start, target, method, n_modes, maxfev, maxiter, maxtime, effort, xtol, vectorized, periodic,
+            noise: as in `find_minima`; evaluations are those of the residuals.
         workers, timeout, retries, on_error, polish, rng, callback, progress, checkpoint, names: likewise.
         scale, spread, symmetry, within, min_distance, options: likewise;
             a parameter over several decades, such as a rate, wants scale="log".
@@ -116,9 +117,9 @@ def find_fits(
     if not isinstance(absolute_sigma, bool | None):
         raise TypeError(f"absolute_sigma is {absolute_sigma!r}; wanted True or False.")
     task = Task(
-        bounds=bounds, x0=x0, warm_start=warm_start, maximise=False, target=target, method=method, n_modes=n_modes,
-        maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise, polish=polish,
-        rng=rng, names=names, options=options, effort=effort,
+        bounds=bounds, x0=x0, starts=starts, warm_start=warm_start, maximise=False, target=target, method=method,
+        n_modes=n_modes, maxfev=maxfev, maxiter=maxiter, maxtime=maxtime, xtol=xtol, periodic=periodic, noise=noise,
+        polish=polish, rng=rng, names=names, options=options, effort=effort,
         scale=scale, spread=spread, symmetry=symmetry, within=within, min_distance=min_distance,
     )  # fmt: skip
     part = sum_of_squares(residuals, jac, args, vectorized, task.box, sigma, loss, f_scale)
@@ -188,7 +189,8 @@ def curve_fit(
     if names is None and len(own) == d:
         names = own
     pairs = _pairs(bounds, d)
-    if p0 is None and (pairs is None or any(_is_open(*pair) for pair in pairs if len(pair) == 2)):
+    is_open = pairs is None or any(_is_open(*pair) for pair in pairs if len(pair) == 2)
+    if is_open and p0 is None and options.get("starts") is None:
         raise ValueError("a parameter has no bounds; give bounds=(lower, upper), or a point p0 to search around.")
     if sigma is not None and np.size(sigma) not in (1, data.size, data.size**2):
         raise ValueError(f"sigma has shape {np.shape(sigma)} for {data.size} data; wanted one error for each.")

@@ -13,8 +13,8 @@ _ELSEWHERE = {
     "bound": "bounds", "categorical": "bounds", "choices": "bounds", "constraint": "constraints", "func": "fun",
     "grad": "jac", "gradient": "jac", "hessian": "hess", "integer": "integrality", "integers": "integrality",
     "log": "scale", "logscale": "scale", "max_evaluations": "maxfev", "max_nfev": "maxfev", "maxeval": "maxfev",
-    "maximize": "maximise", "n_jobs": "workers", "p0": "x0", "random_state": "rng", "seed": "rng", "tol": "xtol",
-    "verbose": "progress", "disp": "progress",
+    "maximize": "maximise", "n_jobs": "workers", "p0": "x0", "prior": "starts", "draws": "starts",
+    "random_state": "rng", "seed": "rng", "tol": "xtol", "verbose": "progress", "disp": "progress",
 }  # fmt: skip
 
 P = ParamSpec("P")

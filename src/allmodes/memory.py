@@ -66,23 +66,26 @@ class Memory:
             self.rows = ()
         return self.entries
 
-    def recall(self, points: Array, needs: Needs) -> tuple[NDArray[np.bool_], Evaluation] | None:
+    def recall(self, points: Array, needs: Needs, is_once: bool = False) -> tuple[NDArray[np.bool_], Evaluation] | None:
         """Which of the points (m, D) are known to the last bit, and what is wanted there, NaN elsewhere; None if none.
 
-        A point is known if all that is wanted there is.
+        A point is known if all that is wanted there is, or with `is_once` if the function failed there.
         """
         get = self._known.get
         found = [get(key) for key in keys_of(points)]
         if not any(found):
             return None
         places = [place for place, name in enumerate(("gradient", "hessian"), 1) if name in needs]
-        is_known = np.array([entry is not None and _has(entry, places) for entry in found])
+        is_known = np.array(
+            [entry is not None and (_has(entry, places) or (is_once and math.isnan(entry[0]))) for entry in found]
+        )
         parts: list[Array | None] = [np.full(len(found), np.nan), None, None]
         for i in places:
             parts[i] = np.full((len(found), *(self.D,) * i), np.nan)
         for row in is_known.nonzero()[0].tolist():
             for i in (0, *places):
-                parts[i][row] = found[row][i]  # type: ignore[index]
+                told = found[row][i]  # type: ignore[index]
+                parts[i][row] = np.nan if told is None else told  # type: ignore[index]
         return is_known, Evaluation(parts[0], parts[1], parts[2])
 
     def remember(

@@ -30,6 +30,7 @@ _OTHERWISE = {
     "symmetry": "every root is listed, images of one another too: leave symmetry out.",
     "within": "roots are all as good: leave within out.",
     "min_distance": "every root is listed: leave min_distance out.",
+    "starts": "roots are sought within bounds, or around x0.",
     "noise": "roots are of exact equations: use find_minima with the sum of squares of F, and noise.",
 }  # arguments that roots cannot have
 

@@ -34,6 +34,8 @@ class Round:
         cost: evaluations of the function for each point.
         held: how many, at the end, the budget does not allow: they wait until it is raised.
         out: numbers of the points handed out to be told by row.
+        is_twin: for each point whether it waits for the same one elsewhere in flight, which is handed out in its place;
+            None if none does.
     """
 
     number: int
@@ -52,6 +54,7 @@ class Round:
     cost: int = 1
     held: int = 0
     out: Rows | None = field(default=None, metadata={"stored": False})
+    is_twin: NDArray[np.bool_] | None = None
 
     @staticmethod
     def of(box: Box, request: Request, number: int = 0, cost: int = 1) -> Round:
@@ -105,6 +108,26 @@ class Round:
         """These points."""
         self.is_handed[rows] = self.is_begun = True
         return self.points[rows]
+
+    def pair(self, row: int) -> None:
+        """A point is not handed out: it will be known with its twin."""
+        self.is_twin = np.zeros(len(self.points), np.bool_) if self.is_twin is None else self.is_twin
+        self.is_twin[row] = self.is_handed[row] = self.is_begun = True
+
+    def has_twin(self, row: int) -> bool:
+        """Whether a point waits for the same one elsewhere."""
+        return self.is_twin is not None and bool(self.is_twin[row])
+
+    def fill_twin(self, row: int, value: Array, gradient: Array | None, hessian: Array | None) -> None:
+        """The twin of a point was told: this one costs nothing."""
+        if self.has_twin(row):
+            self.is_free[row] = True
+            self.fill(np.array([row]), value, gradient, hessian)
+
+    def told(self, row: int) -> tuple[Any, Any, Any]:
+        """What was told of a point."""
+        parts = (self.value, self.gradient, self.hessian)
+        return parts[0][row], *(None if part is None else part[row] for part in parts[1:])
 
     def fill(self, rows: Rows | None, value: Array, gradient: Array | None, hessian: Array | None) -> None:
         """Results at some points, in this order, or at all (None)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from allmodes.checks import whole_number
+from allmodes.memory import keys_of
 from allmodes.objective import VALUE, Needs
 from allmodes.round import Array, Round, Rows
 from allmodes.storage import stored
@@ -63,7 +64,7 @@ class Rounds:
     def needs(self) -> Needs:
         """Derivatives wanted at the points handed out last, or to be handed out next."""
         if self.last:
-            return self.last[0][0].needs
+            return frozenset[str]().union(*(round_.needs for round_, _ in self.last))
         return self.flying[0].needs if self.flying else VALUE
 
     @property
@@ -106,6 +107,47 @@ class Rounds:
         points = [round_.hand_out(rows) for round_, rows in self.last]
         return points[0] if len(points) == 1 else np.concatenate(points) if points else np.zeros((0, 0))
 
+    @property
+    def waiting(self) -> int:
+        """How many points wait to be handed out."""
+        return sum(len(round_.waiting) for round_ in self.flying)
+
+    def pair(self) -> None:
+        """Points that wait, and were handed out or told elsewhere, too, are not handed out: they are known with those.
+
+        Only where values are exact. One at which more is wanted than there is handed out once more.
+        """
+        out: dict[bytes, Needs] = {}
+        told: dict[bytes, tuple[Round, int]] = {}
+        for round_ in self.flying:
+            for row, key in enumerate(keys_of(round_.points)):
+                if round_.is_known[row]:
+                    told[key] = round_, row
+                elif round_.is_handed[row] and not round_.has_twin(row):
+                    out[key] = out.get(key, VALUE) | round_.needs
+        for round_ in self.flying:
+            waiting = round_.waiting
+            for row, key in zip(waiting.tolist(), keys_of(round_.points[waiting]), strict=True):
+                if key in out and round_.needs <= out[key]:
+                    round_.pair(row)
+                elif key in told and round_.needs <= told[key][0].needs:
+                    round_.pair(row)
+                    round_.fill_twin(row, *told[key][0].told(told[key][1]))
+                else:
+                    out[key] = out.get(key, VALUE) | round_.needs
+
+    def hand_out_fresh(self, n: int) -> Array:
+        """At most n points not yet handed out, whatever is wanted there."""
+        self.is_silent, self.last = True, []
+        points: list[Array] = []
+        for round_ in self.flying:
+            rows = round_.waiting[:n]
+            if len(rows):
+                n -= len(rows)
+                self.last.append((round_, rows))
+                points.append(round_.hand_out(rows))
+        return np.concatenate(points) if points else np.zeros((0, 0))
+
     def hand_out_rounds(self, begins: bool = True) -> list[tuple[int, Array, Needs]]:
         """Number, points and needs of every round not yet handed out as a whole."""
         given = []
@@ -147,9 +189,11 @@ class Rounds:
         """
         places: dict[bytes, list[tuple[Round, int]]] = {}
         for round_ in reversed(self.flying):
-            for i in round_.unknown[::-1]:
-                places.setdefault(round_.points[i].tobytes(), []).append((round_, int(i)))
-        found = [(waiting.pop() if (waiting := places.get(point.tobytes())) else None) for point in x]
+            rows = round_.unknown[::-1]
+            for i, key in zip(rows.tolist(), keys_of(round_.points[rows]), strict=True):
+                places.setdefault(key, []).append((round_, i))
+        keys = keys_of(x)
+        found = [_taken(places.get(key)) for key in keys]
         wanted = frozenset[str]().union(
             *(round_.needs for place in found for round_ in (self.flying if place is None else [place[0]]))
         )
@@ -158,13 +202,24 @@ class Rounds:
         for row, place in enumerate(found):
             if place is not None:
                 self.is_silent = False
-                place[0].fill(np.array([place[1]]), value[row], _of(gradient, row), _of(hessian, row))
+                told = value[row], _of(gradient, row), _of(hessian, row)
+                place[0].fill(np.array([place[1]]), *told)
+                for twin, i in places[keys[row]]:
+                    twin.fill_twin(i, *told)
         others = np.array([place is None for place in found], dtype=bool)
         return (x[others], value[others]) if others.any() else None
 
 
 def _of(part: Array | None, rows: Any) -> Any:
     return None if part is None else part[rows]
+
+
+def _taken(places: list[tuple[Round, int]] | None) -> tuple[Round, int] | None:
+    """Of the places where one point waits, that which was handed out, removed; the last is the oldest."""
+    if not places:
+        return None
+    own = next((k for k in reversed(range(len(places))) if not places[k][0].has_twin(places[k][1])), -1)
+    return places.pop(own)
 
 
 def _cut(parts: list[tuple[Round, Rows]], most: int | None) -> list[tuple[Round, Rows]]:

@@ -12,6 +12,7 @@ from allmodes.checks import number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import FEASIBILITY, Constraints
+from allmodes.objective.draws_given import WIDTH, Draws
 from allmodes.objective.frame import Frame
 from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
@@ -20,6 +21,7 @@ from allmodes.search.group import Group
 from allmodes.search.methods import METHODS, check_discrete, check_surrogate, make_search
 from allmodes.search.searcher import Strategy
 from allmodes.search.searchers.surrogate.tuning import TUNING as SURROGATE
+from allmodes.search.starts.drawn import Drawn
 from allmodes.search.symmetry_given import group_of
 from allmodes.storage import stored
 
@@ -71,6 +73,7 @@ class Settings:
     symmetry: Any = None
     within: float | None = None
     min_distance: float | None = None
+    starts: Any = None
 
     def asked(self, box: Box, order: int, known: int) -> dict[str, Any]:
         """Plain data from which the same search can be asked for again, given its function, bounds and names.
@@ -91,6 +94,7 @@ class Settings:
             "polish",
             "seed",
             "x0",
+            "starts",
             "effort",
             "spread",
             "symmetry",
@@ -111,17 +115,18 @@ class Settings:
 
 
 def prepare(
-    bounds: Any, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
-    maxiter: Any, maxtime: Any, xtol: Any, periodic: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
-    effort: Any = None, cost_of_mode: int | None = None, integrality: Any = None,
-    scale: Any = None, spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
+    box: Box, *, x0: Any, order: int, maximise: bool, target: str, method: Any, n_modes: Any, maxfev: Any,
+    maxiter: Any, maxtime: Any, xtol: Any, noise: Any, polish: bool, rng: Any, names: Any, options: Any,
+    effort: Any = None, cost_of_mode: int | None = None, starts: Any = None, draws: Draws | None = None,
+    spread: Any = None, symmetry: Any = None, within: Any = None, min_distance: Any = None,
     constraints: Any = None, vectorized: bool = False, is_system: bool = False, cost: Any = None,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
-    box = Box.make(bounds, x0, periodic, integrality, scale, names, spread)
     method = _method(method)
     cost = None if cost is None else number("cost", cost, at_least=0.0)
-    is_plain = not (order or cost_of_mode or noise or symmetry is not None or constraints is not None or any(box.grids))
+    maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
+    others = (noise or None, symmetry, constraints, draws, cost_of_mode, order or None)
+    is_plain = all(other is None for other in others) and not any(box.grids)
     if method == "auto" and is_plain and polish and set(options or ()) <= {"width", "temperature", "checkpoint_every"}:
         method = _by_budget(box, maxfev, cost)
     if target not in ("all", "global"):
@@ -137,12 +142,12 @@ def prepare(
         method=method.name if is_assembly else method,
         target=target,
         n_modes=None if n_modes is None else whole_number("n_modes", n_modes, 1),
-        maxfev=usual if maxfev is None else whole_number("maxfev", maxfev, 1),
+        maxfev=usual if maxfev is None else maxfev,
         maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
         names=_names(names, box.D),
         options=_options(options),
-        maxfev_given=None if maxfev is None else int(maxfev),
+        maxfev_given=maxfev,
         xtol=number("xtol", xtol, above=0.0),
         noise=None if noise is None else noise if isinstance(noise, bool) else _noise(noise),
         polish=bool(polish),
@@ -153,26 +158,30 @@ def prepare(
         within=None if within is None else number("within", within, at_least=0.0),
         min_distance=None if min_distance is None else number("min_distance", min_distance, at_least=0.0),
         spread=spread if spread is None or np.ndim(spread) == 0 else list(spread),
+        starts=_sampler(starts) if callable(starts) else _plain(starts, "draws"),
     )
     if method == "surrogate":
-        check_surrogate(settings.maxfev, order, cost_of_mode is not None, symmetry is not None)
+        check_surrogate(settings.maxfev, order, cost_of_mode is not None, symmetry is not None, draws is not None)
     if any(box.grids) and symmetry is not None:
         raise ValueError("symmetry is for real coordinates; with whole numbers or choices leave it out.")
     if "swap" in settings.options and not any(box.grids):
         raise ValueError('options["swap"] is for whole numbers and choices; with real coordinates leave it out.')
     if any(box.grids):
         check_discrete(method, noise, order, cost_of_mode is not None)
+    share = _share_of_scale(box, draws)
     context = Context(
         box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
-        xtol=settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
-        within=np.inf if settings.within is None else settings.within, min_distance=settings.min_distance or 0.0,
-        is_system=is_system,
+        within=np.inf if settings.within is None else settings.within,
+        min_distance=share * (settings.min_distance or 0.0), is_system=is_system,
     )  # fmt: skip
+    if draws is not None:
+        context.drawn = Drawn(box, context.rng, box.to_unit(draws.points))
     context.constraints = _constraints(constraints, box, vectorized, settings)
-    starts = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
+    given = np.zeros((0, box.d)) if x0 is None else box.to_unit(box.checked("x0", x0))
     search = make_search(
-        context, method, starts, settings.options, polish, *_perseverance(settings, box.d), maxfev is not None
+        context, method, given, settings.options, polish, *_perseverance(settings, box.d), maxfev is not None
     )
     return settings, Frame(box, maximise), context, search
 
@@ -182,6 +191,12 @@ def _by_budget(box: Box, maxfev: Any, cost: float | None) -> str:
     is_few = maxfev is not None and 1 < maxfev <= _FEW * (box.d + 1)
     is_dear = cost is not None and cost >= _DEAR and (maxfev is None or 1 < maxfev <= SURROGATE.most)
     return "surrogate" if box.d and box.is_bounded and (is_few or is_dear) else "auto"
+
+
+def _share_of_scale(box: Box, draws: Draws | None) -> float:
+    """The scale of draws as a share of the box, which is wider where they alone say where to look."""
+    is_open = np.isinf(box.lower_unit) & np.isinf(box.upper_unit) & ~box.periodic[box.free]
+    return 1.0 / WIDTH if draws is not None and is_open.any() else 1.0
 
 
 def _group(symmetry: Any, box: Box, settings: Settings) -> Group | None:
@@ -288,12 +303,16 @@ def _names(names: Any, D: int) -> tuple[str, ...]:
     return tuple(str(name) for name in given)
 
 
-def _plain(x0: Any) -> Any:
+def _plain(given: Any, what: str = "points") -> Any:
     """Starts as lists of numbers, or in words if they are many."""
-    if x0 is None:
+    if given is None:
         return None
-    points = np.asarray(x0, dtype=np.float64)
-    return points.tolist() if points.size <= _MOST_NUMBERS else f"{len(points)} points"
+    points = np.asarray(given, dtype=np.float64)
+    return points.tolist() if points.size <= _MOST_NUMBERS else f"{len(points)} {what}"
+
+
+def _sampler(starts: Any) -> str:
+    return f"a sampler, {getattr(starts, '__name__', type(starts).__name__)}"
 
 
 def _in_words(symmetry: Any) -> Any:

@@ -22,13 +22,14 @@ from allmodes.rounds import Rounds
 from allmodes.search.context import Context
 from allmodes.search.diagnosis import Diagnosis
 from allmodes.search.methods import NOISY_METHODS
-from allmodes.search.searcher import Strategy
+from allmodes.search.searcher import LOOSE, Strategy
 from allmodes.search.searchers.noisy.noisy import Noisy
 from allmodes.settings import Settings
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+_LOOK = 0  # the ticket of rounds of the first look, while that is not over
 _MOST_RECALLED = 10_000  # points: beyond that, a search most of whose points are free ends; no budget would end it
 _MOST_FAILURES = 20  # kept, as by one evaluator: the state of a search that is often resumed stays bounded
 
@@ -100,29 +101,41 @@ class FinderState:
         """Evaluations that are neither made nor in flight, nor kept back for the modes."""
         return self.context.left - self.context.kept_back - self.rounds.reserved
 
-    def begin_round(self, cost: Callable[[Needs], int]) -> bool:
+    def begin_round(self, cost: Callable[[Needs], int], more: int = 0) -> bool:
         """Ask the search for another round, of points that cost so much; False if that has no points.
 
         What the budget does not allow of it is held back: a search that is resumed with a larger one goes on there.
+
+        Args:
+            cost: of a point at which these derivatives are wanted.
+            more: points that are wanted whatever is in flight; 0 for a round when it is due.
         """
         with np.errstate(all="ignore"):  # failed points are -inf inside; what follows from them is checked
-            request = self.search.ask() if self.diagnosis.is_over else self.diagnosis.ask()
+            if more:
+                request = self.search.more(more)
+            else:
+                request = self.search.ask() if self.diagnosis.is_over else self.diagnosis.ask()
         box = self.frame.box
         if not len(request.points):
             if not len(self.rounds):
                 self.reason = self.search.ending or "nothing is left to try"
             return False
         round_ = Round.of(box, request, self.rounds.begun, cost(request.needs))
-        if self.diagnosis.is_over and not self.context.noise:
-            self._fill_free(round_)
+        if not self.context.noise:
+            self.recall(round_)
         round_.allow(self.left)
         self.rounds.flying.append(round_)
         self.rounds.begun += 1
         return True
 
-    def _fill_free(self, round_: Round) -> None:
-        """What is known of the points of a round from an earlier one, or from before the search."""
-        recalled = self.memory.recall(round_.points, round_.needs)
+    def recall(self, round_: Round, is_once: bool = False) -> None:
+        """What is known of the points of a round from an earlier one, or from before the search.
+
+        With `is_once` no point is tried again at which the function failed.
+        """
+        if round_.ticket == _LOOK and not self.diagnosis.is_over:
+            return
+        recalled = self.memory.recall(round_.points, round_.needs, is_once)
         if recalled is not None:
             round_.fill_free(*recalled)
             self.recalled += int(recalled[0].sum())
@@ -132,8 +145,8 @@ class FinderState:
 
     def pass_on(self, round_: Round) -> None:
         """Give the search a round that is told."""
-        paid, is_diagnosed = round_.pending, self.diagnosis.is_over
-        if not is_diagnosed:
+        paid, is_look = round_.pending, not self.diagnosis.is_over and round_.ticket == _LOOK
+        if is_look:
             self._look(round_)
         self.nit += 1
         self.njev += len(paid) * ("gradient" in round_.needs)
@@ -149,7 +162,9 @@ class FinderState:
         if self.settings.within is not None:  # in the size of values inside
             self.context.within = self.settings.within * (self.frame.factor or 1.0)
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
-        if is_diagnosed:
+        if round_.ticket == LOOSE:
+            self.search.add_points(round_.units, evaluation.value)
+        elif not is_look:
             with np.errstate(all="ignore"):
                 self.search.tell(evaluation, round_.ticket)
             self.reason = self.search.ending
@@ -174,6 +189,8 @@ class FinderState:
         if self.diagnosis.twice and self.settings.method in NOISY_METHODS:
             self.context.learn_noise(math.nan)
             self.search = Noisy(self.context)
+            for other in self.rounds.flying:  # of the search that there was
+                other.ticket = LOOSE
             if len(self.known):
                 self.welcome(self.known.points, self.known.values, 0)
 
@@ -185,7 +202,8 @@ class FinderState:
             method = self.settings.method
             unable = f', and method "{method}" compares single values: use "auto" or "black-box"'
             said += ", and it was searched as with noise=True" if method in NOISY_METHODS else unable
-        return "; ".join(part for part in (said, self.search.account) if part)
+        drawn = "" if self.context.drawn is None else self.context.drawn.account
+        return "; ".join(part for part in (said, self.search.account, drawn) if part)
 
     def unheard(self, points: Array, values: Array) -> tuple[Array, Array]:
         """Points and values without those at points that were told before."""

@@ -216,6 +216,7 @@ def summarise(context: Context, frame: Frame, temperature: float | None, fresh: 
     )
     checks = context.checks
     covered = replace(covered, checked=checks.right + checks.wrong, misjudged=checks.wrong, whole=fresh.whole)
+    covered = covered if context.drawn is None else replace(covered, draws=len(context.drawn.points))
     spread = max(archive.best - context.level, 0.0) if len(archive) else 0.0
     inside = laplace.temperature_for(spread) if temperature is None else temperature * frame.factor
     weights = weights_of(context, order, inside)

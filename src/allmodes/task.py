@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from allmodes.driver import Driver
 from allmodes.known import Known
 from allmodes.memory import Memory
 from allmodes.objective.bounds import Box
+from allmodes.objective.draws_given import Draws, draws_of
 from allmodes.search.context import Context
 from allmodes.search.diagnosis import Diagnosis
 from allmodes.search.searcher import Strategy
@@ -53,11 +55,19 @@ class Task:
     min_distance: Any = None
     strategy: Callable[[Context], Strategy] | None = None
     cost: Any = None
+    starts: Any = None
 
-    @property
+    @cached_property
+    def draws(self) -> Draws | None:
+        """The draws to begin at; a sampler is asked for them once."""
+        return draws_of(self.starts, self.rng, self.bounds)
+
+    @cached_property
     def box(self) -> Box:
         """Where to search."""
-        return Box.make(self.bounds, self.x0, self.periodic, self.integrality, self.scale, self.names, self.spread)
+        return Box.make(
+            self.bounds, self.x0, self.periodic, self.integrality, self.scale, self.names, self.spread, self.draws
+        )
 
     def begin(
         self, order: int, is_derived: bool = False, cost_of_mode: int | None = None, is_system: bool = False
@@ -71,11 +81,11 @@ class Task:
             is_system: whether F and its Jacobian come in the place of gradients and Hessians.
         """
         settings, frame, context, search = prepare(
-            self.bounds, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
+            self.box, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,
             n_modes=self.n_modes, maxfev=self.maxfev, maxiter=self.maxiter, maxtime=self.maxtime, xtol=self.xtol,
-            periodic=self.periodic, noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
-            options=self.options, effort=self.effort, cost_of_mode=cost_of_mode, integrality=self.integrality,
-            scale=self.scale, spread=self.spread, symmetry=self.symmetry, within=self.within,
+            noise=self.noise, polish=self.polish, rng=self.rng, names=self.names,
+            options=self.options, effort=self.effort, cost_of_mode=cost_of_mode,
+            starts=self.starts, draws=self.draws, spread=self.spread, symmetry=self.symmetry, within=self.within,
             min_distance=self.min_distance,
             constraints=self.constraints, vectorized=self.vectorized, is_system=is_system,
             cost=self.cost,

@@ -20,6 +20,8 @@ def test_a_module_of_a_package():
         ("pypesto", lambda adapter: adapter.minimize(None)),
         ("lmfit", lambda adapter: adapter.minimize(None, None)),
         ("optimagic", lambda adapter: adapter.AllModes()),
+        ("numpyro", lambda adapter: adapter.find_modes(None)),
+        ("pymc", lambda adapter: adapter.find_modes()),
     ],
 )
 def test_a_package_that_is_missing_is_named_when_it_is_needed(name, call, monkeypatch):
@@ -43,9 +45,9 @@ def test_what_a_package_itself_is_missing_is_said_as_it_is(tmp_path, monkeypatch
 def test_importing_the_adapters_imports_none_of_the_tools():
     code = (
         "import sys\n"
-        "from allmodes.adapters import lmfit, optimagic, pypesto, scipy\n"
+        "from allmodes.adapters import lmfit, numpyro, optimagic, pymc, pypesto, scipy\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "allmodes" in loaded
-    assert not {"lmfit", "optimagic", "pypesto", "pandas", "matplotlib"} & set(loaded)
+    assert not {"jax", "lmfit", "optimagic", "pypesto", "pytensor", "xarray", "pandas", "matplotlib"} & set(loaded)

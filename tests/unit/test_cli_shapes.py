@@ -94,6 +94,16 @@ class TestShapes:
         assert result["settings"]["command"].startswith("allmodes fit clis_model.py:decay data.csv --bounds 0:6,0:6")
         assert "±" in shown
 
+    def test_draws_say_where_to_look_and_name_coordinates(self, place):
+        lines = [f"{(k * 7) % 11 - 5},{(k * 5) % 13 - 6}" for k in range(40)]
+        (place / "draws.csv").write_text("\n".join(["east, north", *lines]))
+        result, shown = found("find", "energy", "--starts", "draws.csv")
+        assert result["names"] == ["east", "north"]
+        assert result["coverage"]["draws"] == 40
+        assert len(result["modes"]) == 4
+        assert "of the prior mass" in " ".join(shown.split())
+        assert "nothing to do" in run("resume", "run").output
+
     def test_roots(self):
         result, shown = found("roots", "equations", "--bounds", "-3:3,-3:3", "--report")
         assert [mode["root"]["certified"] for mode in result["modes"]] == [True, True]
@@ -135,6 +145,17 @@ def test_mistakes_are_named(words, said):
 def test_mistakes_in_data_are_named(place, text, said):
     (place / "data.csv").write_text(text)
     shown = run("fit", "clis_model.py:decay", "data.csv", "--bounds", "0:6,0:6")
+    assert shown.exit_code == 2
+    assert said in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("1,2", "starts has 1 draw of 2 free coordinates"), ("1,2\n3", "line 2: '3' was found"), ("a,b", "no line")],
+)
+def test_mistakes_in_draws_are_named(place, text, said):
+    (place / "draws.csv").write_text(text)
+    shown = run("find", "clis_model.py:energy", "--starts", "draws.csv")
     assert shown.exit_code == 2
     assert said in " ".join(shown.output.split())
 

@@ -356,7 +356,8 @@ def test_every_argument_reaches_both_searches():
     """The two calls group their arguments for the loop: each one must arrive in both."""
     seen = []
     given = {
-        "x0": [[0.5]], "warm_start": ([[1.5]], [2.0]), "args": (1.0,), "jac": lambda x, a: a * 2 * x, "hess": None,
+        "x0": [[0.5]], "starts": [[0.5], [0.7]], "warm_start": ([[1.5]], [2.0]), "args": (1.0,),
+        "jac": lambda x, a: a * 2 * x, "hess": None,
         "target": "global", "method": "local", "n_modes": 7, "maxfev": 40, "maxiter": 9, "maxtime": 99.0, "xtol": 1e-4,
         "effort": 2.0, "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None,
         "retries": 2, "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False,

@@ -111,11 +111,12 @@ def completed(target: str, settings: dict[str, Any], file: Path | None = None) -
             settings[key] = check_name(settings[key])
     if "constraint" in settings:
         settings["constraint"] = [check_name(name) for name in settings["constraint"]]
-    if "data" in settings:
-        settings["data"] = str(Path(settings["data"]).resolve())
+    for key in ("data", "starts"):
+        if key in settings:
+            settings[key] = str(Path(settings[key]).resolve())
     bounds, dimension = settings.get("bounds"), settings.get("dimension")
     if bounds is None:
-        if is_function(target) and "x0" not in settings:
+        if is_function(target) and not {"x0", "starts"} & settings.keys():
             raise Usage(_no_bounds(shown(target), file))
         return settings
     if dimension is not None and len(bounds) == 1:
@@ -129,9 +130,10 @@ def _no_bounds(target: str, file: Path | None) -> str:
     if file is not None:
         return (
             f"{file} has no bounds: where is {target} to be searched? Add the key bounds, as in "
-            "bounds = [[-6, 6], [-6, 6]] for two coordinates, or a point to search around, x0 = [0, 0]."
+            "bounds = [[-6, 6], [-6, 6]] for two coordinates, a point to search around, x0 = [0, 0], or a file "
+            'of draws, starts = "draws.csv".'
         )
     return (
         f"where is {target} to be searched? Give --bounds, as in --bounds -6:6,-6:6 for two coordinates "
-        "(or --bounds -6:6 --dimension 2), or a point to search around, --x0 0,0."
+        "(or --bounds -6:6 --dimension 2), a point to search around, --x0 0,0, or a file of draws, --starts draws.csv."
     )

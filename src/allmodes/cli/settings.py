@@ -94,6 +94,8 @@ SETTINGS = (
     Setting("symmetry", Symmetry(), "Coordinates that may be exchanged or change sign.", "symmetry", tasks=_NOT_ROOTS),
     Setting("x0", Points(), "A point to start from first; repeat it for several.", "x0", repeats=True),
     Setting("spread", Real(), "How far around x0 to look, where there are no bounds.", "spread", tasks=_NOT_ROOTS),
+    Setting("starts", Text("a file with a draw of a prior in each line", "FILE"), "Draws to begin at: where to look.",
+            "starts", tasks=_NOT_ROOTS),
     Setting("within", Real(), "List modes at most so much worse than the best.", "within", tasks=_NOT_ROOTS),
     Setting("min_distance", Real(), "List modes at least so far apart, as a share of the bounds.", "min_distance",
             tasks=_NOT_ROOTS),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from allmodes.cli.bounds import is_choice
+from allmodes.cli.data import read_draws
 from allmodes.cli.exits import Usage
 from allmodes.cli.targets import load_object, shown
 
@@ -49,7 +51,11 @@ def integrality_of(chosen: Any, names: list[str] | None, D: int | None) -> Any:
 
 
 def shape(given: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Make arguments of names of constraints and of whole numbers."""
+    """Make arguments of names of constraints and of whole numbers, and of a file of draws."""
+    if "starts" in settings:
+        names, given["starts"] = read_draws(Path(settings["starts"]))
+        if names is not None:
+            given.setdefault("names", names)
     if "constraint" in settings:
         given["constraints"] = constraints_of(settings["constraint"])
     if "integer" in settings:

@@ -26,6 +26,12 @@ _ASSUMES_OF_RUNS = (
     "Runs are independent, begin where further ones would, and how often they end in a mode is spread log-normally "
     "over the modes. Modes that runs from there hardly ever end in are invisible."
 )
+_ASSUMES_DRAWS = (
+    "Local searches from new places begin at draws of `starts`, which stand for a prior: shares are of its mass, and "
+    "what it rules out is not looked at. They are independent as long as there are more draws ({draws} were given) "
+    "than such searches, and how often they end in a mode is spread log-normally over the modes. Modes whose basins "
+    "have hardly any prior mass are invisible."
+)
 
 
 @stored
@@ -45,6 +51,8 @@ class Coverage:
         whole: points of a discrete space, if all of them were evaluated: then nothing is missing. 0 otherwise.
         of_runs: whether the searches are somebody's runs (`allmodes.audit`), from where these begin. Then `nfev` counts
             runs, and so do `expected` and `expected_range`.
+        draws: how many draws of `starts` the searches began at: shares are then of the prior mass that these stand for.
+            0 where starts fill the box.
     """
 
     counts: tuple[int, ...] = ()
@@ -57,6 +65,7 @@ class Coverage:
     misjudged: int = 0
     whole: int = 0
     of_runs: bool = False
+    draws: int = 0
 
     @property
     def is_judged(self) -> bool:
@@ -145,12 +154,9 @@ class Coverage:
     @property
     def assumes(self) -> str:
         """What must hold for the estimate to be valid."""
-        return _ASSUMES_OF_RUNS if self.of_runs else _ASSUMES
-
-    @property
-    def _searches(self) -> str:
-        """What is counted, in words."""
-        return "further runs like these" if self.of_runs else "local searches from new places"
+        if self.of_runs:
+            return _ASSUMES_OF_RUNS
+        return _ASSUMES_DRAWS.format(draws=self.draws) if self.draws else _ASSUMES
 
     def __str__(self) -> str:
         if self.whole:
@@ -161,19 +167,36 @@ class Coverage:
             why = why if self.lost else "no local search began in a new place"
             return f"nothing is known about modes not found: {why}"
         found = f"{counted(len(self.counts), 'mode')} found"
-        lost = f" ({self.lost} of {self.searches + self.lost} ended in no mode)" if self.lost else ""
-        rarely = f"at most {percent(self.share_upper)} of {self._searches}{lost} would end in another"
         if not self.is_judged:
-            return f"{found}; too few modes to judge by how many are missing; {rarely}"
+            return f"{found}; too few modes to judge by how many are missing; {self.rarely}"
         low, high = self.missing_range
         if high == 0:
-            return f"{found}; probably all that {'such runs' if self.of_runs else 'local searches'} end in; {rarely}"
+            return (
+                f"{found}; probably all that {'such runs' if self.of_runs else 'local searches'} end in; {self.rarely}"
+            )
         if high > _ENDLESS * len(self.counts):
             more = f"{low:,} or many more are missing"
         else:
             more = f"probably {low:,} to {high:,} more" if low < high else f"probably {low:,} more"
-        where = f"where about {percent(self.share)} of {self._searches}{lost} would end"
+        where = f"where about {percent(self.share)} of {self._what} would {'lead' if self.draws else 'end'}"
         return f"{found}; {more} ({percent(self.level)}), {where}{self._outlook}"
+
+    @property
+    def rarely(self) -> str:
+        """In words, `share_upper`."""
+        return f"at most {percent(self.share_upper)} of {self._what} would {self._goes} another"
+
+    @property
+    def _what(self) -> str:
+        """What shares are of."""
+        lost = f"{self.lost} of {self.searches + self.lost} {'local searches ' if self.draws else ''}ended in no mode"
+        what = "the prior mass" if self.draws else "local searches from new places"
+        what = "further runs like these" if self.of_runs else what
+        return f"{what} ({lost})" if self.lost else what
+
+    @property
+    def _goes(self) -> str:
+        return "lead to" if self.draws else "end in"
 
     @property
     def _outlook(self) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from allmodes.checks import real_array
 from allmodes.objective.bounds_given import check_order, inside, periodic_coordinates, sides, spreads, start_region
+from allmodes.objective.draws_given import Draws, region_of
 from allmodes.objective.grids import Grid, Steps, check_levels, grids_of, without_choices
 from allmodes.objective.scales import bends, from_log, log_coordinates, slopes, to_log
 from allmodes.storage import stored
@@ -54,7 +55,7 @@ class Box:
     @staticmethod
     def make(
         bounds: Any, x0: Any = None, periodic: Any = None, integrality: Any = None,
-        scale: Any = None, names: Any = None, spread: Any = None,
+        scale: Any = None, names: Any = None, spread: Any = None, draws: Draws | None = None,
     ) -> Box:  # fmt: skip
         """The box of what the user passed.
 
@@ -67,10 +68,11 @@ class Box:
             scale: "log", D words, or a dict from coordinates (numbers or names) to "log".
             names: of the coordinates.
             spread: how far around x0 to look, one number or (D,), where sides are open.
+            draws: they say where to look where sides are open, in the place of x0.
         """
         points = None if x0 is None else np.atleast_1d(real_array("x0", x0, "a point (D,) or points (n, D)"))
         pairs, choices = without_choices(bounds)
-        lower, upper = sides(pairs, points)
+        lower, upper = sides(pairs, points if draws is None else draws.points)
         check_order(lower, upper)
         free = lower < upper
         wrapped = periodic_coordinates(periodic, lower, upper) & free
@@ -81,9 +83,12 @@ class Box:
         is_log = log_coordinates(scale, lower, upper, wrapped, names)
         if is_log is not None and any(grid is not None and log for grid, log in zip(grids, is_log, strict=False)):
             raise ValueError("scale is logarithmic for a coordinate of whole numbers or choices; wanted a real one.")
-        reach = spreads(spread, lower, upper, points, is_log)
-        searched = (to_log(lower, is_log), to_log(upper, is_log), None if points is None else to_log(points, is_log))
-        start_lower, start_upper = start_region(*searched, is_log, reach)
+        if draws is None:
+            reach = spreads(spread, lower, upper, points, is_log)
+            around = None if points is None else to_log(points, is_log)
+        else:
+            around, reach = region_of(draws, free, is_log, any(grids), spread)
+        start_lower, start_upper = start_region(to_log(lower, is_log), to_log(upper, is_log), around, is_log, reach)
         fields = (lower, upper, start_lower, start_upper, wrapped, free)
         for array in fields:
             array.setflags(write=False)

@@ -84,9 +84,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
     _share(above, below)
     title = f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}"
     if result.coverage.searches:
-        rarely = canvas.percent(result.coverage.share_upper)
-        searches = "further runs" if is_audit else "local searches from new places"
-        title += f"; at most {rarely} of {searches} would end in another"
+        title += f"; {result.coverage.rarely}"
     canvas.set_title(ax, title)
     return ax
 

@@ -15,6 +15,7 @@ from allmodes.result.records import FrameRecord, PathRecord
 from allmodes.search.archive import Archive
 from allmodes.search.checked import Checks
 from allmodes.search.group import Group
+from allmodes.search.starts.drawn import Drawn
 from allmodes.search.tolerances import Tolerances
 from allmodes.storage import stored
 
@@ -52,6 +53,7 @@ class Context:
         constraints: of the user, passed again whenever a search is resumed; `ncev`, how often they were evaluated.
         asymmetry: where the function proved not to have that symmetry, in words.
         is_system: whether F and its Jacobian come in the place of gradients and Hessians.
+        drawn: the draws to begin at, where the user gave some; None where starts fill the box.
         reserve: evaluations that are kept back for singular roots: see `kept_back`.
     """
 
@@ -84,6 +86,11 @@ class Context:
     asymmetry: str = ""
     is_system: bool = False
     reserve: int = 0
+    drawn: Drawn | None = None
+
+    def scatter(self, n: int) -> Array:
+        """n points (n, d) anywhere in the box, or where the user expects them."""
+        return self.rng.random((n, self.box.d)) if self.drawn is None else self.drawn.draw(n)
 
     @property
     def tolerances(self) -> Tolerances:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.search.context import Context
 from allmodes.search.searcher import Request
-from allmodes.search.tolerances import TINY
+from allmodes.search.tolerances import EPSILON, TINY
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -30,6 +30,7 @@ _COARSEST = 1e-5  # of a value: a coarser function is rough, and its values tell
 _HIDDEN = 10.0  # xtol: positions that are known no better are worth a word
 _RANDOM = 1e-10  # of a value: two values at one point that differ by less are summed in another order
 _INSIDE = 0.2, 0.8  # of the box: where to look, away from bounds
+_MARGIN = 1e-3  # of the box: as much room as it takes
 _REACH = 3e-4  # of the box, between points whose derivatives are compared: far for float32, and near for ripples
 _WRONG = 0.1  # of a rise: more than differences are off by
 _ADVICE = {
@@ -59,6 +60,7 @@ class Diagnosis:
         twice: two values at one point, if they differ: the function is random; empty otherwise.
         places: numbers of the two places it looks at.
         rounds: how many it has been told of.
+        is_apart: whether no point may be asked for twice.
     """
 
     context: Context
@@ -67,6 +69,7 @@ class Diagnosis:
     twice: tuple[float, ...] = field(init=False, default=())
     places: tuple[int, int] = (0, 1)
     rounds: int = 0
+    is_apart: bool = False
 
     def __post_init__(self) -> None:
         self.is_over |= self.context.noise != 0.0 or self.context.box.d == 0
@@ -76,18 +79,46 @@ class Diagnosis:
 
         Of residuals the line comes first, then one place, then both places.
         """
-        order, d, is_dear = self.context.order, self.context.box.d, self.context.has_model
-        place, direction = _place(self.places[0], d)
-        line = place + _SPACING * np.r_[np.arange(_LINE), 0.0][:, None] * direction
+        order, is_dear = self.context.order, self.context.has_model
+        place, direction = self._place(self.places[0])
+        line = place + _SPACING * np.r_[np.arange(_LINE), self._aside(place, direction)][:, None] * direction
         images = self._images(place)
         if not self.compares or (is_dear and not self.rounds):
             return Request(np.concatenate([line, images]))
-        other, way = _place(self.places[1], d)
+        other, way = self._place(self.places[1])
         pairs = [place + _REACH * direction, other, other + _REACH * way]
         needs = self.context.needs if self.context.is_system else _NEEDS[order]
         if is_dear:
             return Request(np.array([place, *pairs][: 2 * self.rounds]), needs)
         return Request(np.concatenate([line, pairs, images]), needs)
+
+    def stay_apart(self) -> None:
+        """Ask for no point twice: a value right beside the first point shows as well whether it is random."""
+        self.is_apart = True
+
+    def _aside(self, place: Array, direction: Array) -> float:
+        """How far from the first point the last one is, in steps of the line."""
+        box, step = self.context.box, 0.0
+        if self.is_apart and not self.is_over:
+            step = EPSILON / _SPACING
+            x = box.to_user(place)
+            while step < 1.0 and (box.to_user(place + step * _SPACING * direction) == x).all():
+                step *= 2.0
+        return step
+
+    def _place(self, number: int) -> tuple[Array, Array]:
+        """A point (d,) in unit coordinates, and a direction whose largest coordinate is 1; the same in every search.
+
+        Where the user gave draws it is one of them: the function may not be made for other places.
+        """
+        box, drawn = self.context.box, self.context.drawn
+        rng = np.random.default_rng(number)
+        direction = rng.standard_normal(box.d)
+        direction /= np.abs(direction).max()
+        if drawn is None:
+            return rng.uniform(*_INSIDE, box.d), direction
+        point = drawn.points[number % len(drawn.points)]
+        return np.clip(point, box.lower_unit + _MARGIN, box.upper_unit - _MARGIN), direction
 
     def _images(self, place: Array) -> Array:
         """Of a place by the symmetry that the user stated, one for each map that all others are made of."""
@@ -96,12 +127,12 @@ class Diagnosis:
 
     def move_inside(self) -> None:
         """Look at places where no inequality is violated; at none if there are hardly any."""
-        constraints, d = self.context.constraints, self.context.box.d
+        constraints = self.context.constraints
         if constraints is None or self.is_over:
             return
         found: list[int] = []
         for number in range(_TRIED):
-            place, direction = _place(number, d)
+            place, direction = self._place(number)
             line = place + _SPACING * np.array([0.0, _LINE, _REACH / _SPACING])[:, None] * direction
             if constraints.is_within(line).all():
                 found.append(number)
@@ -171,13 +202,6 @@ class Diagnosis:
                 f"about {located:.0e} of the bounds; subtract it, or pass jac"
             )
         return ""
-
-
-def _place(number: int, d: int) -> tuple[Array, Array]:
-    """A point (d,) in unit coordinates, and a direction whose largest coordinate is 1; the same in every search."""
-    rng = np.random.default_rng(number)
-    direction = rng.standard_normal(d)
-    return rng.uniform(*_INSIDE, d), direction / np.abs(direction).max()
 
 
 def noise_level(values: Array) -> float:

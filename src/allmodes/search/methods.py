@@ -124,7 +124,7 @@ def check_discrete(method: str | Algorithm, noise: Any, order: int, is_fit: bool
         raise ValueError(f"{what} and have no derivatives; leave jac and hess out.")
 
 
-def check_surrogate(maxfev: int, order: int, is_fit: bool, has_symmetry: bool) -> None:
+def check_surrogate(maxfev: int, order: int, is_fit: bool, has_symmetry: bool, has_draws: bool) -> None:
     """Refuse what a search with few evaluations does not take."""
     if maxfev > SURROGATE.most:
         raise ValueError(
@@ -133,6 +133,8 @@ def check_surrogate(maxfev: int, order: int, is_fit: bool, has_symmetry: bool) -
         )
     if order or is_fit:
         raise ValueError('method is "surrogate", which models values alone; leave jac and hess out, or use "auto".')
+    if has_draws:
+        raise ValueError('method is "surrogate", which looks inside bounds; pass bounds in place of starts.')
     if has_symmetry:
         raise ValueError('method is "surrogate", which takes no symmetry; leave symmetry out, or use "auto".')
 

@@ -15,6 +15,8 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+LOOSE = -2  # the ticket of a round whose points are told by `add_points`
+
 
 class Request(NamedTuple):
     """Points (N, d) of one round, in unit coordinates and inside the box, and which derivatives are wanted there.
@@ -45,6 +47,15 @@ class Strategy(ABC):
     def is_ready(self) -> bool:
         """Whether it can be asked for another round while some are in flight."""
         return False
+
+    @property
+    def in_turn(self) -> str:
+        """Why it has no more points than those of its rounds, in words; empty if `more` gives any number."""
+        return "it has to know whole rounds before it goes on"
+
+    def more(self, n: int) -> Request:
+        """What it wants to know, whatever is in flight: what waits, or n points of searches that begin for it."""
+        raise NotImplementedError
 
     def take_budget(self, other: Strategy) -> None:
         """Take over from a search that has not begun what follows from its budget: this one is resumed with that."""

@@ -33,5 +33,12 @@ class Single(Strategy):
             self.context.archive.hit(0)
 
     @property
+    def in_turn(self) -> str:
+        return ""
+
+    def more(self, n: int) -> Request:
+        return Request(np.zeros((0, 0)))
+
+    @property
     def ending(self) -> str:
         return "the bounds leave one point" if self.is_done else ""

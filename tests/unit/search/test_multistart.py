@@ -275,16 +275,19 @@ def test_good_points_of_others_become_starts_best_first():
     values[37:] = np.nan, -np.inf, np.inf
     multistart.add_points(points, values)
     good = np.flatnonzero((values > multistart.context.level) & np.isfinite(values))[::-1]
-    np.testing.assert_array_equal([start.point for start in multistart.given], points[good])
+    assert 0 < multistart.waiting == len(good) < 20
+    starts = multistart.choose(0)[: len(good)]
+    assert {start.kind for start in starts} == {GIVEN}
+    np.testing.assert_array_equal([start.point for start in starts], points[good])
     multistart.add_points(points, np.linspace(1.0, 2.0, 40))
-    assert len(multistart.given) == len(good) + 20
+    assert multistart.waiting == 20
 
 
 def test_points_of_others_are_starts_before_anything_is_known_of_the_function():
     box = Box.make([(0, 1)] * 2)
     multistart = Multistart(Context(box, Archive(box), np.random.default_rng(0)))
     multistart.add_points(np.full((2, 2), 0.3), np.array([-5.0, np.nan]))
-    assert len(multistart.given) == 1
+    assert multistart.waiting == 1
 
 
 # ---- screening

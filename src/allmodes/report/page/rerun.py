@@ -40,6 +40,8 @@ def remarks(result: Result) -> list[str]:
         said.append(f"The method was an assembly of parts called {result.method}: pass the same one as method.")
     if isinstance(settings.get("x0"), str):
         said.append(f"x0 was {settings['x0']}, too many to be written here: pass them again.")
+    if isinstance(settings.get("starts"), str):
+        said.append(f"starts was {settings['starts']}: pass the same.")
     if settings.get("warm_start"):
         said.append(f"Values at {settings['warm_start']} points were known (warm_start): pass them again.")
     if settings.get("constraints"):
@@ -64,8 +66,7 @@ def _arguments(result: Result) -> list[str]:
         lines.append(_bounds([ascii(choices[str(i)]) if str(i) in choices else side for i, side in enumerate(sides)]))
     if settings.get("integrality"):
         lines.append(f"integrality={[int(i in settings['integrality']) for i in range(len(result.x))]!r}")
-    if isinstance(settings.get("x0"), list):
-        lines.append(f"x0={settings['x0']!r}")
+    lines += [f"{name}={settings[name]!r}" for name in ("x0", "starts") if isinstance(settings.get(name), list)]
     lines += [f"{name}={_derivative(settings[name])}" for name in ("jac", "hess") if settings.get(name) is not None]
     if settings.get("task") == "audit" and result.maximise:
         lines.append("maximise=True")

@@ -32,7 +32,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_SCREENING = "screening"
+_SCREENING, _BESIDE = "screening", "beside"
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
 _IN_VAIN = (Stuck, Rejected)
 _JOINING: dict[str, Callable[[Context], Searcher]] = {each.name: each for each in (Population, Annealing, Overview)}
@@ -117,7 +117,8 @@ class Scheduler(Strategy):
 
     @property
     def _is_screening(self) -> bool:
-        return any(block.machine == _SCREENING for flight in self.flights.values() for block in flight.blocks)
+        blocks = (block for flight in self.flights.values() for block in flight.blocks)
+        return any(block.machine == _SCREENING and block.kind != _BESIDE for block in blocks)
 
     @property
     def is_ready(self) -> bool:
@@ -148,6 +149,22 @@ class Scheduler(Strategy):
         needs = self.context.needs if self.members[turn].wants_derivatives else VALUE if blocks else request.needs
         return self._take_off(Flight(blocks, turn if len(request.points) else ""), needs, request.points)
 
+    @property
+    def in_turn(self) -> str:
+        if self.multistart.is_passive and POPULATION not in self.members:
+            return "annealing has to know all points of a step before it takes the next"
+        return ""
+
+    def more(self, n: int) -> Request:
+        request = self.ask()
+        if len(request.points):
+            return request
+        if self.multistart.is_passive or self.context.is_global:  # more points to choose starts from
+            block = Block(_SCREENING, _BESIDE, np.zeros(1, np.intp), self.context.scatter(n)[None])
+            return self._take_off(Flight([block]), VALUE)
+        self.local.open(self.multistart.begin(n), LOCAL)
+        return self._take_off(Flight(self.local.ask()), self.context.needs)
+
     def _take_off(self, flight: Flight, needs: Needs, others: Array | None = None) -> Request:
         """Another round is in flight."""
         d = self.context.box.d
@@ -172,7 +189,7 @@ class Scheduler(Strategy):
             first += n * each
         for block, told in ready:
             if block.machine == _SCREENING:
-                self._tell_screening(block.points[0], told.value[0])
+                self._tell_screening(block.points[0], told.value[0], block.kind != _BESIDE)
             elif block.machine == VERIFIER:
                 events += self.verifier.tell(block, told.value)
             else:
@@ -186,8 +203,8 @@ class Scheduler(Strategy):
             events += self.members[flight.member].tell(rest)
         self._pass_on(events)
 
-    def _tell_screening(self, points: Array, values: Array) -> None:
-        self.multistart.tell_screening(points, values)
+    def _tell_screening(self, points: Array, values: Array, is_due: bool) -> None:
+        self.multistart.tell_screening(points, values, is_due)
         self.turns.bandit.charge(LOCAL, len(values))
         if POPULATION in self.members:
             self.members[POPULATION].add_points(points, values)
@@ -282,7 +299,7 @@ class Scheduler(Strategy):
         if endings.pop(SYMMETRY, "nothing") == "" or SYMMETRY in self._flying:
             return ""
         if self.multistart.is_passive:
-            is_busy = len(self.local) or len(self.verifier) or self.multistart.given
+            is_busy = len(self.local) or len(self.verifier) or self.multistart.waiting
             return "" if is_busy else next(iter(endings.values()), "")
         enough = self._enough
         if self.context.is_global and self.is_exhaustive and endings:

@@ -15,9 +15,11 @@ from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.starts import at_bounds, between_modes, near_best
+from allmodes.search.starts.drawn import Drawn
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
-from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.space_filling import SpaceFilling, places
+from allmodes.search.starts.told import Told
 from allmodes.search.starts.tuning import TUNING
 from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
@@ -65,12 +67,13 @@ class Counts:
 class Multistart:
     """Chooses where local searches begin; it neither runs nor judges them.
 
-    Starts are space-filling (screened where only the best modes count), between known modes, or at the bounds. Each
-    kind is used as often as it may be the one that brings most new modes per evaluation.
+    Starts are space-filling (screened where only the best modes count) or draws of the user, between known modes, or at
+    the bounds. Each kind is used as often as it may be the one that brings most new modes per evaluation.
 
     Attributes:
         context: what is shared.
         given: starts to be used first.
+        told: points that others evaluated, some of which become starts.
         is_plain: random starts only.
         is_passive: given starts only.
         width: how many searches are in flight, at first and at most.
@@ -86,15 +89,16 @@ class Multistart:
     width: tuple[int, int] = field(default_factory=lambda: (TUNING.narrowest, TUNING.widest))
     bandit: Bandit = field(init=False)
     counts: Counts = field(default_factory=Counts)
-    space_filling: SpaceFilling = field(init=False)
+    space_filling: SpaceFilling | Drawn = field(init=False)
     screened: Screened = field(init=False)
+    told: Told = field(init=False)
     needs_screening: bool = False
 
     def __post_init__(self) -> None:
-        box, rng = self.context.box, self.context.rng
         self.bandit = Bandit(TUNING.first_cost)
-        self.space_filling = SpaceFilling(box.d, int(rng.integers(2**31)))
-        self.screened = Screened(Queue(box))
+        self.space_filling = places(self.context)
+        self.told = Told(self.context.box.d)
+        self.screened = Screened(Queue(self.context.box))
 
     @property
     def unseen(self) -> float:
@@ -110,6 +114,11 @@ class Multistart:
     # ---- how many
 
     @property
+    def waiting(self) -> int:
+        """How many starts wait that go before all others."""
+        return len(self.given) + (len(self.told) if self.told.is_first else 0)
+
+    @property
     def wanted(self) -> int:
         """How many searches should be in flight."""
         low, high = self.width
@@ -122,7 +131,7 @@ class Multistart:
         round and those after it, but not the other one in flight. What one round finds the other does not know yet:
         that costs 1 to 3 % more evaluations, and rounds of half the size cost more of the solver's own time.
         """
-        wanted = min(self.wanted, in_flight + len(self.given)) if self.is_passive else self.wanted
+        wanted = min(self.wanted, in_flight + self.waiting) if self.is_passive else self.wanted
         width = max(wanted, in_flight)
         return {"none": 1, "lanes": 2 if width >= SCHEDULING.few else 1, "each": max(1, width)}[overlap]
 
@@ -130,26 +139,25 @@ class Multistart:
 
     def add_points(self, points: Array, values: Array) -> None:
         """Good ones among points (n, d) that others evaluated become starts."""
-        is_good = np.isfinite(values)
-        if self.context.is_sampled:
-            is_good &= values > self.context.level
-        good = np.flatnonzero(is_good)
-        best = good[np.argsort(-values[good], kind="stable")][: TUNING.most_given]
-        self.given += [Start(points[i], GIVEN) for i in best]
+        is_good = values > self.context.level if self.context.is_sampled else np.isfinite(values)
+        self.told.add(points[is_good], values[is_good])
 
     def choose(self, in_flight: int) -> list[Start]:
         """Starts of new searches when so many are in flight: given ones, then those of kinds that promise most.
 
         Fewer than wanted when points must be screened first, or when only given starts are used.
         """
-        n = max(0, self.wanted - in_flight)
+        return self.begin(max(0, self.wanted - in_flight))
+
+    def begin(self, n: int) -> list[Start]:
+        """Starts of n new searches, likewise."""
         starts, self.given = self.given[:n], self.given[n:]
+        starts += [Start(point, GIVEN) for point in self.told.take(n - len(starts), not self.is_passive)]
         n -= len(starts)
         if not n or self.is_passive or self.needs_screening:
             return starts
         if self.is_plain:
-            points = self.context.rng.random((n, self.context.box.d))
-            return starts + [Start(point, SPACE_FILLING) for point in points]
+            return starts + [Start(point, SPACE_FILLING) for point in self.context.scatter(n)]
         kinds = self._kinds()
         drawn = self.bandit.draw(self.context.rng, kinds, n)
         made = [start for kind in kinds[1:] for start in _DRAW[kind](self.context, drawn.count(kind))]
@@ -163,7 +171,7 @@ class Multistart:
         is_possible = {
             BETWEEN_MODES: len(self.context.counted) >= between_modes.FEWEST,
             NEAR_BEST: self.context.is_global,
-            AT_BOUNDS: archive.has_boundary,
+            AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # bounds have no share of what is drawn
         }
         return [usual, *(kind for kind, possible in is_possible.items() if possible)]
 
@@ -183,9 +191,9 @@ class Multistart:
         """Points (n, d) whose values are wanted, to be told."""
         return self.space_filling.draw(self.screened.wanted)
 
-    def tell_screening(self, points: Array, values: Array) -> None:
-        """What the function is at screened points."""
-        self.needs_screening = False
+    def tell_screening(self, points: Array, values: Array, is_due: bool = True) -> None:
+        """What the function is at screened points: those that were due, or others beside them."""
+        self.needs_screening &= not is_due
         self.context.observe_level(values)
         self.screened.add(points, values)
         self.bandit.charge(SCREENED, len(values))

@@ -1,13 +1,18 @@
-"""Starts that fill the box evenly, whatever is known."""
+"""Starts in new places: they fill the box evenly, whatever is known, unless the user gave draws."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.starts.drawn import Drawn
 from allmodes.storage import stored
+
+if TYPE_CHECKING:
+    from allmodes.search.context import Context
 
 Array = NDArray[np.float64]
 
@@ -43,3 +48,10 @@ class SpaceFilling:
         if place:
             engine.fast_forward(place)
         return np.asarray(engine.random(_BLOCK))
+
+
+def places(context: Context) -> SpaceFilling | Drawn:
+    """Where searches from new places begin: draws that the user gave, or points that fill the box."""
+    if context.drawn is not None:
+        return context.drawn
+    return SpaceFilling(context.box.d, int(context.rng.integers(2**31)))

@@ -16,7 +16,7 @@ def two_hills(points):
 
 def filled(box=SQUARE, values_of=two_hills, known=None):
     pool = Pool(box)
-    points = pool.draw(np.random.default_rng(0))
+    points = np.random.default_rng(0).random((pool.wanted, pool.box.d))
     pool.queue.add(points, values_of(points))
     pool.begin_round(np.zeros((0, box.d)) if known is None else known)
     return pool
@@ -74,7 +74,7 @@ def test_the_radius_shrinks_and_begins_again_after_a_cycle():
 
 
 def test_rounds_grow():
-    assert len(filled().draw(np.random.default_rng(0))) > TUNING.round_points * 2
+    assert filled().wanted > TUNING.round_points * 2
 
 
 def test_periodic_coordinates_are_close_across_the_end():

@@ -172,7 +172,7 @@ def test_points_of_others_are_given_to_all():
     member = Planned()
     scheduler = make_scheduler(make_context(), member)
     scheduler.add_points(np.full((3, 2), 0.5), np.full(3, 5.0))
-    assert len(member.points[0]) == len(scheduler.multistart.given) == 3
+    assert len(member.points[0]) == scheduler.multistart.waiting == 3
 
 
 def test_members_are_given_the_points_where_local_searches_got_stuck():

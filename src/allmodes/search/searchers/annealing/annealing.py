@@ -20,7 +20,8 @@ from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.annealing.parts import choose
 from allmodes.search.searchers.annealing.run import Ends, Run
 from allmodes.search.searchers.annealing.tuning import TUNING
-from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.drawn import Drawn
+from allmodes.search.starts.space_filling import SpaceFilling, places
 from allmodes.search.starts.tuning import TUNING as STARTS
 from allmodes.storage import stored
 
@@ -58,7 +59,7 @@ class Annealing(Searcher):
     running: Algorithm = field(init=False)
     repels: bool = field(init=False)
     K: int = field(init=False)
-    space_filling: SpaceFilling = field(init=False)
+    space_filling: SpaceFilling | Drawn = field(init=False)
     asked: Array | None = None
     run: Run | None = None
     runs: int = 0
@@ -75,7 +76,7 @@ class Annealing(Searcher):
         self.running = choose(self.algorithm, context.order, d, context.is_global)
         self.K = TUNING.first_components * (1 if self.running.needs else 2)
         self.repels = self.is_polished and not context.is_global
-        self.space_filling = SpaceFilling(d, int(context.rng.integers(2**31)))
+        self.space_filling = places(context)
 
     # ---- the protocol
 

@@ -21,7 +21,9 @@ from allmodes.search.searchers.constrained.record import frozen_of
 from allmodes.search.searchers.constrained.subproblem import least_violated, nearest_feasible
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.searchers.multistart import Counts
-from allmodes.search.starts.space_filling import SpaceFilling
+from allmodes.search.starts.drawn import Drawn
+from allmodes.search.starts.space_filling import SpaceFilling, places
+from allmodes.search.starts.told import Told
 from allmodes.search.starts.tuning import TUNING as STARTS
 from allmodes.storage import stored
 
@@ -39,7 +41,7 @@ class Constrained(Strategy):
     Attributes:
         context: what is shared, with the constraints.
         stopping: when it is enough.
-        given: points (n, d) to start from first.
+        given: points (n, d) to start from first; `told`, those that others evaluated, some of which are starts.
         width: local searches in flight, at least.
         launches, arrivals: in flight.
         stuck: local searches that ended nowhere, the best; `descents`, the population that goes on from one of them.
@@ -60,7 +62,8 @@ class Constrained(Strategy):
     descents: list[Descent] = field(default_factory=list)
     descended: int = 0
     counts: Counts = field(default_factory=Counts)
-    space_filling: SpaceFilling = field(init=False)
+    space_filling: SpaceFilling | Drawn = field(init=False)
+    told: Told = field(init=False)
     begun: int = 0
     feasible: int = 0
     closed: int = 0
@@ -69,7 +72,8 @@ class Constrained(Strategy):
     said: str = ""
 
     def __post_init__(self) -> None:
-        self.space_filling = SpaceFilling(self.context.box.d, int(self.context.rng.integers(2**31)))
+        self.told = Told(self.context.box.d)
+        self.space_filling = places(self.context)
 
     # ---- rounds
 
@@ -137,6 +141,8 @@ class Constrained(Strategy):
         if len(self.given):
             start, self.given = self.given[0], self.given[1:]
             return start, False
+        if len(told := self.told.take(1)):
+            return told[0], False
         return self.space_filling.draw(1)[0], True
 
     def _note_closed(self, start: Array) -> None:
@@ -223,10 +229,7 @@ class Constrained(Strategy):
     # ---- how it stands
 
     def add_points(self, points: Array, values: Array) -> None:
-        """Points that were evaluated by others: the best are starts."""
-        room = STARTS.most_given - len(self.given)
-        best = np.argsort(-values, kind="stable")[: max(room, 0)]
-        self.given = np.concatenate([self.given, points[best[np.isfinite(values[best])]]])
+        self.told.add(points, values)
 
     @property
     def violated(self) -> Array | None:

@@ -23,6 +23,7 @@ from allmodes.search.searchers.discrete.starts import start
 from allmodes.search.searchers.discrete.tuning import TUNING
 from allmodes.search.searchers.discrete.walk import Walk
 from allmodes.search.searchers.multistart import Counts
+from allmodes.search.starts.told import Told
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -40,7 +41,7 @@ class Discrete(Strategy):
 
     Attributes:
         stage: "walk", "rest" (all points that are left) or "done".
-        given: points (n, d) to begin at.
+        given: points (n, d) to begin at; `told`, those that others evaluated, some of which are begun at.
         stopping, counts: when it is enough.
         is_exhaustive: whether a budget was given, to be used up.
         sizes: how many points each walk has asked for.
@@ -56,6 +57,7 @@ class Discrete(Strategy):
     swaps: bool = False
     width: int = TUNING.width
     space: Space = field(init=False)
+    told: Told = field(init=False)
     nodes: Nodes = field(init=False)
     counts: Counts = field(default_factory=Counts)
     walks: list[Walk | MixedWalk] = field(default_factory=list)
@@ -69,6 +71,7 @@ class Discrete(Strategy):
     why: str = ""
 
     def __post_init__(self) -> None:
+        self.told = Told(self.context.box.d)
         self.space = Space.of(self.context.box, self.swaps)
         self.nodes = Nodes(len(self.space.places), len(self.space.reals))
 
@@ -175,7 +178,8 @@ class Discrete(Strategy):
     def _begin(self) -> None:
         """Another walk."""
         context, space = self.context, self.space
-        levels, reals, is_fresh = start(context, space, self.given)
+        given = self.given[:1] if len(self.given) else self.told.take(1)
+        levels, reals, is_fresh = start(context, space, given)
         self.given = self.given[1:]
         if space.is_mixed:
             box = context.box
@@ -283,8 +287,7 @@ class Discrete(Strategy):
                     self.nodes.add(each, np.zeros(0), value)
             if self.enumeration is not None and self.stage == "rest":
                 self.enumeration.know(levels, values)
-        order = np.argsort(-values, kind="stable")[: self.width]
-        self.given = np.concatenate([self.given, points[order]])
+        self.told.add(points, values)
 
     @property
     def fresh(self) -> Fresh:

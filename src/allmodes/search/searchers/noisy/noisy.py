@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Recognised
-from allmodes.search.searcher import Request, Strategy
+from allmodes.search.searcher import LOOSE, Request, Strategy
 from allmodes.search.searchers.noisy.tuning import TUNING
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.verify.noise import NoisyVerifier
@@ -38,7 +38,7 @@ class Noisy(Strategy):
     def ask(self) -> Request:
         context = self.context
         if self.stage == "measure":
-            places = context.rng.random((TUNING.confirmations // TUNING.repeats, context.box.d))
+            places = context.scatter(TUNING.confirmations // TUNING.repeats)
             return Request(np.repeat(places, TUNING.repeats, axis=0))
         if self.stage == "search":
             is_late = context.nfev >= (1.0 - TUNING.reserve) * context.maxfev
@@ -51,6 +51,14 @@ class Noisy(Strategy):
         if not len(points):
             self.stage = "done"
         return Request(points)
+
+    @property
+    def in_turn(self) -> str:
+        return ""
+
+    def more(self, n: int) -> Request:
+        """Points for populations to begin at."""
+        return Request(self.context.scatter(n), ticket=LOOSE)
 
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
         values = np.asarray(evaluation.value)

@@ -52,7 +52,7 @@ class Overview(Searcher):
     def _begin(self) -> None:
         context = self.context
         self.components = Components(context, TUNING.large_size * 2**self.begun, OVERVIEW)
-        self.components.add(ComponentStart(context.rng.random(context.box.d), TUNING.whole, POOL))
+        self.components.add(ComponentStart(context.scatter(1)[0], TUNING.whole, POOL))
         self.begun += 1
 
     @property

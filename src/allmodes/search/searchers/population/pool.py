@@ -41,10 +41,10 @@ class Pool:
         """Rounds until the radius is large again."""
         return 1 + math.ceil(math.log(TUNING.first_step / TUNING.first_radius) / math.log(TUNING.shrink))
 
-    def draw(self, rng: np.random.Generator) -> Array:
+    @property
+    def wanted(self) -> int:
         """New points for the next round: ever more, for starts that are closer together."""
-        n = TUNING.round_points * self.box.d * (1 + TUNING.round_growth * self.round)
-        return rng.random((int(n), self.box.d))
+        return int(TUNING.round_points * self.box.d * (1 + TUNING.round_growth * self.round))
 
     def begin_round(self, known: Array) -> None:
         """Shrink the radius and line up the starts that are farther than that from the known points (k, d)."""

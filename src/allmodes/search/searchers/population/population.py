@@ -118,7 +118,7 @@ class Population(Searcher):
                 continue
             start = self.hops.take(context.rng, archive.best) if arm == HOP else self.pool.take()
             if start is None:
-                return self.pool.draw(context.rng)
+                return context.scatter(self.pool.wanted)
             self.components.add(start)
         return np.zeros((0, context.box.d))
 

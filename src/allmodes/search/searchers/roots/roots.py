@@ -99,7 +99,7 @@ class Roots(Strategy):
 
     @property
     def ending(self) -> str:
-        if self.multistart.given:
+        if self.multistart.waiting:
             return ""
         running = self.searches.numbers + self.verifier.numbers
         return self.stopping.ending(self.context, self.multistart.counts, running)
