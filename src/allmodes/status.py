@@ -57,7 +57,8 @@ _MESSAGES = {
     ),
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
-        'Allow more evaluations (maxfev) or time (maxtime); a function of steps needs method="black-box". One without '
+        'Allow more evaluations (maxfev) or time (maxtime); a function of steps needs method="black-box", and what '
+        "is not allowed is better a constraint (constraints=) than a steep penalty. One without "
         "a lower bound has no mode to be found: give it bounds.",
     ),
     Status.NO_FEASIBLE_POINT: (

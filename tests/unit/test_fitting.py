@@ -508,6 +508,16 @@ def test_a_bent_level_valley_is_listed_once(seed):
     assert len(best) == 1
 
 
+def test_what_steps_alone_told_of_a_level_valley_makes_no_minimum_of_it():
+    """One decay is fitted by two: the second has no amplitude and any rate, or they share one rate."""
+    times = np.linspace(0, 10, 40)
+    data = 2 * np.exp(-times) + 0.2 * np.sin(1.3 * times + 0.5)
+    fits = find_fits(
+        lambda k: k[0] * np.exp(-k[1] * times) + k[2] * np.exp(-k[3] * times) - data, [(0, 5)] * 4, rng=1, maxfev=2500
+    )
+    assert [mode.kind for mode in fits.modes] == ["flat"]
+
+
 def test_a_search_may_be_told_sums_of_squares_with_their_models():
     finder = allmodes.ModeFinder(BOX, residuals=True, rng=0, maxfev=400)
     while not finder.stop():

@@ -160,3 +160,12 @@ def test_cusps_of_one_coordinate_are_minima(power):
 
     result = find_minima(cusps, [(-2, 2)], rng=0)
     assert sorted(round(float(mode.x[0]), 4) for mode in result.modes if mode.kind == "minimum") == [-1.2, 0.3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cusp_that_most_searches_step_over_is_awaited_from_the_one_that_does_not(seed):
+    """Its basin is two first steps wide; the searches that end there take much longer than the others."""
+    found = find_minima(lambda x: float(np.sqrt(abs(x[0] - 0.3)) + 0.5 * np.cos(5 * x[0])), [(-2, 2)], rng=seed)
+    assert [mode.kind for mode in found.modes] == ["minimum"] * 5
+    assert found.modes[0].x == pytest.approx([0.3], abs=1e-5)
+    assert found.nfev < 5000

@@ -35,8 +35,8 @@ class Mode:
     Attributes:
         x: where it is, (d,).
         fun: the value there.
-        kind: "minimum" (or "maximum"), "boundary" if held at a bound, "constrained" if held by a constraint,
-            "flat" if degenerate, or "unverified".
+        kind: "minimum" (or "maximum"), "boundary" if held at a bound or where the function ends, "constrained" if held
+            by a constraint, "flat" if degenerate, or "unverified".
         is_global: whether its value is the best one found, up to the tolerance of the search.
         gradient_norm: of the gradient along the coordinates not held at a bound; at a kink, on one side of it. NaN
             where it is not measured, as without `jac`.

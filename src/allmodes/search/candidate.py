@@ -19,8 +19,8 @@ GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
 EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a root, and no double one
 POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.
-LOCAL, POPULATION, ANNEALING, SYMMETRY, OVERVIEW, REFINEMENT = (
-    "local searches", "populations", "annealing", "symmetry", "overview", "refinement",
+LOCAL, POPULATION, ANNEALING, SYMMETRY, OVERVIEW, REFINEMENT, EDGES = (
+    "local searches", "populations", "annealing", "symmetry", "overview", "refinement", "edges",
 )  # fmt: skip
 
 

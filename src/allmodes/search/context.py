@@ -44,6 +44,7 @@ class Context:
         is_random: whether two values at one point differed.
         maxfev, nfev: the budget, and the evaluations made.
         level, scale: median and interquartile range of the function over space-filling points.
+        has_failed: whether the function failed at a point.
         best_point, best_value, best_at: the best point evaluated, and after how many evaluations.
         checks: whether searches are recognised by the right modes.
         group: the symmetry that the user stated.
@@ -72,6 +73,7 @@ class Context:
     sampled: Array = field(default_factory=lambda: np.zeros(0))
     level: float = 0.0
     scale: float = 0.0
+    has_failed: bool = False
     best_point: Array | None = None
     best_value: float = -np.inf
     best_at: int = 0
@@ -132,11 +134,17 @@ class Context:
         """Whether anything is known of the function's level and scale."""
         return len(self.sampled) > 0
 
+    @property
+    def spread(self) -> float:
+        """From the level to the best value, if that is more than the scale: a few starts may not tell how far it is."""
+        return max(self.scale, self.best_value - self.level)
+
     def observe(self, points: Array, values: Array, cost: int) -> None:
         """Points (n, d) were evaluated, which cost so many evaluations; remembers the best."""
         self.nfev += cost
         if not len(values):
             return
+        self.has_failed |= bool(values.min() == -np.inf)
         if self.constraints is not None:
             points, values = self._feasible(points, values)
             self.count_constraints()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.nva.annealing.algorithm import Algorithm
-from allmodes.search.candidate import ANNEALING, GIVEN, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY, Start
+from allmodes.search.candidate import ANNEALING, EDGES, GIVEN, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY, Start
 from allmodes.search.context import Context
 from allmodes.search.scheduling.scheduler import Scheduler
 from allmodes.search.scheduling.stopping import Stopping
@@ -91,7 +91,7 @@ def make_search(
     if options.get("order") == "completion":
         overlap = "each"
     stopping = Stopping(options.get("patience", 0), persistence, effort)
-    may_join: tuple[str, ...] = (POPULATION, ANNEALING) if method == "auto" else ()
+    may_join: tuple[str, ...] = (POPULATION, ANNEALING, EDGES) if method == "auto" else ()
     if method == "auto" and (is_exhaustive or not context.is_global):
         may_join += (OVERVIEW,)  # where only the best modes count it takes half of the evaluations, of a budget given
     turns = Turns(context, multistart, may_join)

@@ -33,6 +33,13 @@ def test_the_best_point_is_remembered_with_its_moment():
     assert context.best_point.any(), "a copy is kept"
 
 
+def test_the_spread_reaches_to_the_best_value():
+    context = make()
+    assert context.spread == context.scale == 1.0
+    context.best_value = 5.0
+    assert context.spread == 5.0
+
+
 def test_a_round_without_points_may_cost_evaluations():
     context = make()
     context.observe(np.zeros((0, 2)), np.zeros(0), 3)

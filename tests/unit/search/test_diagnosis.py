@@ -332,3 +332,10 @@ def test_a_narrow_valley_is_not_called_rough():
     assert result.status is Status.BUDGET_SPENT
     assert "in narrow valleys" in result.message
     assert "rough" not in result.message
+
+
+def test_a_plateau_around_a_pit_is_level_and_not_rough():
+    found = find_minima(lambda x: min(1.0, float(((x - 1) ** 2).sum())), [(-3, 3)] * 2, rng=0, maxfev=1500)
+    assert found.modes[0].x == pytest.approx([1.0, 1.0], abs=1e-5)
+    assert "on level ground" in found.message
+    assert "rough" not in found.message

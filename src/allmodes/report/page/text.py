@@ -170,7 +170,7 @@ def _after_audit(result: Result, audit: Audit) -> list[str]:
 
 
 _KINDS = {
-    "boundary": "held by a bound. Wider bounds may let it move to a better place.",
+    "boundary": "held by a bound, or where the function ends. Wider bounds may let it move to a better place.",
     "constrained": "held by a constraint. Its multiplier says what moving the constraint would gain.",
     "flat": "level in some direction. Points along that direction are as good.",
     "unverified": "its derivatives could not confirm it. Look at the function there before relying on it.",

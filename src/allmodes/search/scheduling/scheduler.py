@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from allmodes.modes.coverage import counted
 from allmodes.objective import VALUE, Evaluation, Needs
-from allmodes.search.candidate import ANNEALING, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
+from allmodes.search.candidate import ANNEALING, EDGES, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
@@ -22,6 +22,7 @@ from allmodes.search.searcher import Block, Request, Searcher, Strategy
 from allmodes.search.searchers.annealing.annealing import Annealing
 from allmodes.search.searchers.local.local_search import LocalSearch
 from allmodes.search.searchers.multistart import Multistart
+from allmodes.search.searchers.population.edges import Edges
 from allmodes.search.searchers.population.overview import Overview
 from allmodes.search.searchers.population.population import Population
 from allmodes.search.searchers.symmetry.symmetry import Symmetry
@@ -35,7 +36,9 @@ Array = NDArray[np.float64]
 _SCREENING, _BESIDE = "screening", "beside"
 _ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
 _IN_VAIN = (Stuck, Rejected)
-_JOINING: dict[str, Callable[[Context], Searcher]] = {each.name: each for each in (Population, Annealing, Overview)}
+_JOINING: dict[str, Callable[[Context], Searcher]] = {
+    each.name: each for each in (Population, Annealing, Overview, Edges)
+}
 
 
 @stored
@@ -130,7 +133,7 @@ class Scheduler(Strategy):
     def ask(self) -> Request:
         turn = self._next_turn()
         if turn == LOCAL or self.multistart.is_passive:
-            self.local.open(self.multistart.choose(self._in_flight), LOCAL)
+            self.local.open([] if self.stopping.waits else self.multistart.choose(self._in_flight), LOCAL)
             if self.multistart.needs_screening and not self._is_screening and not self._enough:
                 self.turn, block = "", Block(_SCREENING, "", np.zeros(1, np.intp), self.multistart.screening()[None])
                 return self._take_off(Flight([block]), VALUE)
@@ -304,7 +307,7 @@ class Scheduler(Strategy):
         enough = self._enough
         if self.context.is_global and self.is_exhaustive and endings:
             return "; ".join([enough, *endings.values()]) if enough else ""
-        if self.local.count(POLISH) or not endings.get(REFINEMENT, "none"):
+        if self.local.count(POLISH) or not endings.get(REFINEMENT, "none") or not endings.pop(EDGES, "none"):
             return ""
         if ANNEALING in endings:
             return endings[ANNEALING]

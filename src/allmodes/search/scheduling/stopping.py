@@ -25,6 +25,7 @@ class Stopping:
         effort: how many are ahead, in multiples of those made; never more than are left of the budget.
         judged: searches and modes when it was judged last.
         expected: new modes from the evaluations that were ahead then.
+        waits: whether it only waits for local searches that take long: no others are to begin.
     """
 
     patience: int = 0
@@ -32,9 +33,11 @@ class Stopping:
     effort: float = 1.0
     judged: tuple[int, int] = (0, -1)
     expected: float = np.inf
+    waits: bool = False
 
     def ending(self, context: Context, counts: Counts, running: list[int]) -> str:
         """Why local searches are enough, in words; empty while they are not. Those `running` are given by number."""
+        self.waits = False
         if not len(context.archive) and counts.searches >= TUNING.few and 2 * counts.runaways > counts.searches:
             return f"{counts.runaways} of {counts.searches} local searches ran away without end"
         if context.nfev - counts.last_new < self.persistence:
@@ -48,10 +51,13 @@ class Stopping:
         last = max((records[j].found_at for j in np.flatnonzero(is_wanted(context))), default=0)
         if records and context.nfev - last < self.persistence:  # others than local searches find some
             return ""
-        if min(running, default=counts.awaited + 1) <= counts.awaited:
-            return ""  # of many that began together the quick ones say little about the others
         ahead = int(min(context.left, self.effort * context.nfev))
         if self._expected(context, counts, ahead) >= TUNING.few_modes:
+            return ""
+        # of many that began together the quick ones say little about the others; nor do those that overtook one, as
+        # many as are in flight and again as many: what takes long may be where no other search has been
+        self.waits = min(running, default=np.inf) <= max(counts.awaited, counts.searches - 2 * len(running))
+        if self.waits:
             return ""
         return f"hardly any new mode is expected of {ahead} more evaluations ({self.expected:.1g})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from allmodes.search.candidate import ANNEALING, LOCAL, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY
+from allmodes.search.candidate import ANNEALING, EDGES, LOCAL, OVERVIEW, POPULATION, REFINEMENT, SYMMETRY
 from allmodes.search.context import Context
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING
@@ -49,6 +49,10 @@ class Turns:
         counts = self.multistart.counts
         if counts.tired > _VALLEYS * counts.nowhere:
             return ", in narrow valleys that they did not get to the end of"
+        if 2 * counts.level > counts.nowhere:
+            return ", on level ground, where nothing tells the way"
+        if self.context.has_failed:
+            return ", at steps or kinks, or where the function ends, for it failed at some points"
         return ", at steps or kinks: the function is rough"
 
     @property
@@ -59,12 +63,16 @@ class Turns:
         return is_judged and self.multistart.unseen > TUNING.rugged
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
-        """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count."""
+        """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count.
+
+        One that fails at some points ends there, and may be best at such an edge.
+        """
         context, is_global, is_rough = self.context, self.context.is_global, self.is_rough
         is_cheap = usual_cost(context.box.d) <= TUNING.overview * context.maxfev  # else it would cost many modes
         is_wanted = {
             POPULATION: is_rough,
             ANNEALING: is_global and self.is_rugged,
+            EDGES: context.has_failed,
             OVERVIEW: context.order == 0 and (is_rough or is_global or (is_cheap and self.multistart.is_endless)),
         }
         return [name for name in self.may_join if name not in members and is_wanted[name]]
@@ -80,7 +88,9 @@ class Turns:
             return going[0] if going else LOCAL
         if REFINEMENT in going and (has_enough or self.context.is_late or len(going) == 1):
             return REFINEMENT
-        going = [name for name in going if name not in (SYMMETRY, REFINEMENT)]
+        if EDGES in going and (has_enough or spent.get(EDGES, 0) <= spent.get(LOCAL, 0)):
+            return EDGES
+        going = [name for name in going if name not in (SYMMETRY, REFINEMENT, EDGES)]
         if not going or (self.multistart.counts.searches < TUNING.few and not has_enough):
             return LOCAL
         among = going if has_enough else [LOCAL, *going]

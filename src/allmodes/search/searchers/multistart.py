@@ -21,6 +21,7 @@ from allmodes.search.starts.screened import Screened
 from allmodes.search.starts.space_filling import SpaceFilling, places
 from allmodes.search.starts.told import Told
 from allmodes.search.starts.tuning import TUNING
+from allmodes.search.verify.question import PLATEAU
 from allmodes.search.wanted import is_wanted
 from allmodes.storage import stored
 
@@ -42,8 +43,8 @@ class Counts:
 
     Attributes:
         searches: all of them; `since_new`, those since the last new mode.
-        nowhere: those that ended in no mode; `runaways`, those of them that left for infinity, and `tired`, those whose
-            patience ran out.
+        nowhere: those that ended in no mode; `runaways`, those of them that left for infinity, `tired`, those whose
+            patience ran out, and `level`, those that ended on a plateau.
         fresh: those from new places.
         barren: screenings since a mode was found that counts.
         last_new: evaluations made when the last new mode was found.
@@ -56,6 +57,7 @@ class Counts:
     nowhere: int = 0
     runaways: int = 0
     tired: int = 0
+    level: int = 0
     fresh: Fresh = field(default_factory=Fresh)
     barren: int = 0
     last_new: int = 0
@@ -232,6 +234,7 @@ class Multistart:
             self.context.observe_check(mode == event.origin.recognised)
         counts.nowhere += isinstance(event, _NOWHERE)
         counts.tired += isinstance(event, Stuck) and event.is_tired
+        counts.level += isinstance(event, Rejected) and event.reason == PLATEAU
         counts.runaways += isinstance(event, RanAway)
 
     def _is_success(self, event: End) -> bool:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.bounds import Box
-from allmodes.search.candidate import Candidate, Origin
+from allmodes.search.candidate import EDGES, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
 from allmodes.search.searchers.local.finite_differences import axis_points, curvatures
+from allmodes.search.verify.edges import AtEdge
 from allmodes.search.verify.question import BySearch, ByValues, Elsewhere, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -62,6 +63,9 @@ class AroundComponent(ByValues):
         kind = "boundary" if active.any() else _kind(value, plus, minus)
         widths = np.linalg.svd(candidate.factor, compute_uv=False)
         optimum = Optimum(measured, kind, is_level=bool(d > 1 and widths[0] > TUNING.component_long * widths[-1]))
+        is_cut = (values[1:] == -np.inf).any() and kind == "unverified"
+        if is_cut or candidate.origin.member == EDGES:  # there the function ends
+            return AtEdge(optimum)
         return Polish(optimum) if self.is_polished else optimum
 
 

@@ -18,8 +18,8 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_SIDES, _DISTANCES = np.array([1.0, -1.0]), np.array([1.0, 0.25])
-_CUSP, _SMOOTH = 3.0, 8.0  # fall over the one at the nearer distance: 2 for a root, 4 on a cone, 16 on a parabola
+_SIDES, DISTANCES = np.array([1.0, -1.0]), np.array([1.0, 0.25])
+CUSP, _SMOOTH = 3.0, 8.0  # fall over the one at the nearer distance: 2 for a root, 4 on a cone, 16 on a parabola
 
 
 @stored
@@ -36,7 +36,7 @@ class AroundKink(ByValues):
 
     def _around(self, context: Context) -> Array:
         """Points (4 d, d) by distance, side and axis, also beyond the bounds."""
-        steps = context.tolerances.near * _DISTANCES[:, None, None, None] * _SIDES[:, None, None] * self._axes()
+        steps = context.tolerances.near * DISTANCES[:, None, None, None] * _SIDES[:, None, None] * self._axes()
         return self.candidate.point + steps.reshape(-1, context.box.d)
 
     def points(self, context: Context) -> Array:
@@ -49,7 +49,7 @@ class AroundKink(ByValues):
         is_seen = np.isfinite(values) & (points == self._around(context)).all(axis=1)  # a bound cuts off the others
         far, close = np.where(is_seen, candidate.value - values, 0.0).reshape(2, 2, -1).max(axis=1)
         is_known = is_seen.reshape(2, 2, -1).any(axis=1).all(axis=0)  # at both distances
-        is_cusp = is_known & (far < _CUSP * close) & (close > context.tolerances.rounding())
+        is_cusp = is_known & (far < CUSP * close) & (close > context.tolerances.rounding())
         if is_cusp.any() and context.box.d > 1:  # in one dimension there is no ridge
             return NoOptimum("the function is steeper the nearer: nothing tells the peak from its ridge")
         is_smooth = is_known & (far >= _SMOOTH * close)

@@ -28,6 +28,9 @@ class Optimum(NamedTuple):
     is_level: bool = False
 
 
+PLATEAU = "a plateau below the best value"  # the reason that is counted: there the function is not rough, but level
+
+
 class NoOptimum(NamedTuple):
     """A candidate is none, and why."""
 

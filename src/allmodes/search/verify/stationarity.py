@@ -12,7 +12,7 @@ from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
 from allmodes.search.geometry import clip, is_held, lengths, room
 from allmodes.search.tolerances import TINY
-from allmodes.search.verify.question import ByValues, Higher, NoOptimum, Optimum, Step
+from allmodes.search.verify.question import PLATEAU, ByValues, Higher, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -198,7 +198,7 @@ class FarGround(ByValues):
         if higher is not None:
             return higher
         if candidate.value < context.best_value - slack and np.abs(candidate.hessian).max() <= slack:
-            return NoOptimum("a plateau below the best value")
+            return NoOptimum(PLATEAU)
         return Optimum(candidate, "flat", is_level=True)
 
 

@@ -77,5 +77,6 @@ def test_measured_curvature_is_kept_while_it_tells_the_slope_and_steps_shrink():
 def test_models_convince_where_they_missed_little_and_are_not_level():
     level = np.stack([-np.eye(2), -np.diag([1.0, 1e-9])])
     assert residuals.is_convincing(a_table(hessian=level), ROWS).tolist() == [True, False]
+    assert residuals.is_convincing(a_table(gauss_newton=level), ROWS).tolist() == [True, False]
     missed = np.array([0.5 * TUNING.convincing_of_fits, 2.0 * TUNING.convincing_of_fits])
     assert residuals.is_convincing(a_table(missed=missed), ROWS).tolist() == [True, False]

@@ -98,10 +98,20 @@ def test_so_many_evaluations_are_made_after_the_last_new_mode():
         assert bool(Stopping(persistence=1000).ending(found, counts_of(EVEN), [])) is is_over
 
 
-@pytest.mark.parametrize(("running", "is_over"), [([], True), ([31, 40], True), ([30, 31], False), ([12], False)])
+@pytest.mark.parametrize(("running", "is_over"), [([], True), ([198, 199], True), ([197, 199], False), ([12], False)])
 def test_searches_that_were_in_flight_when_a_mode_was_new_are_awaited(running, is_over):
-    counts = counts_of(EVEN, awaited=30)
+    counts = counts_of(EVEN, awaited=197)
     assert bool(Stopping().ending(a_context(4, nfev=2000), counts, running)) is is_over
+
+
+@pytest.mark.parametrize(("oldest", "is_over"), [(12, False), (192, False), (193, True)])
+def test_a_search_that_takes_long_is_awaited_and_no_other_begins(oldest, is_over):
+    """As many as are in flight have begun and ended twice since: what takes long may be where no other has been."""
+    stopping, running = Stopping(), [oldest, 201, 202, 203]
+    assert bool(stopping.ending(a_context(4, nfev=2000), counts_of(EVEN), running)) is is_over
+    assert stopping.waits is not is_over
+    assert stopping.ending(a_context(8, nfev=2000), counts_of(UNEVEN), running) == ""  # others are expected
+    assert not stopping.waits
 
 
 def test_a_search_for_the_best_modes_ends_after_barren_screenings():

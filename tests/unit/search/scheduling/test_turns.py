@@ -45,6 +45,17 @@ def test_what_stopped_local_searches_is_said(tired, words):
     assert words in make_turns(Counts(searches=8, nowhere=8, tired=tired)).why_nowhere
 
 
+@pytest.mark.parametrize(("level", "words"), [(4, "rough"), (5, "level ground")])
+def test_level_ground_is_not_called_rough(level, words):
+    assert words in make_turns(Counts(searches=8, nowhere=8, level=level)).why_nowhere
+
+
+def test_of_a_function_that_failed_it_is_said_where_searches_may_have_ended():
+    turns = make_turns(Counts(searches=8, nowhere=8))
+    turns.context.has_failed = True
+    assert "where the function ends" in turns.why_nowhere
+
+
 @pytest.mark.parametrize(
     ("modes", "hits", "searches", "nfev", "is_rugged"),
     [(15, 1, 16, 1000, True), (14, 1, 16, 1000, False), (15, 2, 16, 1000, False), (15, 1, 15, 1000, False),

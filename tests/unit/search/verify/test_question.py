@@ -11,6 +11,7 @@ from allmodes.search.candidate import LOCAL, RETURN, Origin
 from allmodes.search.symmetry_given import group_of
 from allmodes.search.verify.comparison import Between, LevelPath
 from allmodes.search.verify.components import AroundComponent, Polish
+from allmodes.search.verify.edges import AtEdge
 from allmodes.search.verify.images import AtImages
 from allmodes.search.verify.kinks import AroundKink, ComesBack
 from allmodes.search.verify.question import BySearch, ByValues, Optimum
@@ -30,7 +31,7 @@ QUESTIONS = [
     AroundComponent(CANDIDATE), AroundKink(CANDIDATE), Between(OPTIMUM, 0, np.zeros(2)),
     ComesBack(CANDIDATE, np.eye(2)),
     FarGround(GROOVE), WeakAxes(GROOVE), LevelGround(GROOVE), Polish(OPTIMUM),
-    AtImages(OPTIMUM), LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
+    AtEdge(OPTIMUM), AtImages(OPTIMUM), LevelPath(OPTIMUM, 0, np.array([[0.1, 0.1], [0.5, 0.5]])),
 ]  # fmt: skip
 BY_VALUES = [question for question in QUESTIONS if isinstance(question, ByValues)]
 ORIGIN = Origin(LOCAL, RETURN, 0, question=0)

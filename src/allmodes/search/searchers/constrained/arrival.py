@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 from allmodes.objective.constraints import Constraints
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.launch import Launch
-from allmodes.search.searchers.constrained.optimality import Hold, curvature_from_values, hold_of, pairs, steepest
-from allmodes.search.searchers.constrained.subproblem import nearest_feasible, reachable, restored
+from allmodes.search.searchers.constrained.optimality import (
+    Hold,
+    bend_width,
+    curvature_from_values,
+    hold_of,
+    pairs,
+    steepest,
+)
+from allmodes.search.searchers.constrained.sides import beside, where_steep, where_weak
+from allmodes.search.searchers.constrained.subproblem import nearest_feasible, reachable
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
@@ -22,11 +30,9 @@ BEND, FINAL, PROBE, KINK, BETWEEN, DONE = "bend", "final", "probe", "kink", "bet
 NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
 _FAR = 100.0  # xtol: a last step that long means that a search has not arrived
 _RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
-_PUSH = 1e-9  # of the scale of the function: a slope that is none
+_PUSH = 1e-9  # of the spread of the function: a slope that is none
 _LEVEL = 1e-6  # of the scale of the function: a curvature that is none
-_WIDER = 10.0  # times the width: there second differences are a hundred times as large, at a kink ten times
 _KINKED = 30.0  # times: what lies between
-_NARROW = 100.0  # of the scale of the function: with gradients a lesser curvature is no kink
 
 
 @stored
@@ -43,7 +49,8 @@ class Arrival:
         kind: of the mode, "optimum" until it is judged.
         rival: the known mode that it is compared with; `tried`, those that it was told from.
         width: between the points that tell the curvature.
-        is_smooth: whether it was looked at once more from farther away.
+        is_smooth: whether it was looked at once more from farther away; `is_confirmed`, whether values confirmed what
+            little curvature there is.
         floor: slopes below that are none, as judged when it began.
     """
 
@@ -57,6 +64,7 @@ class Arrival:
     tried: tuple[int, ...] = ()
     width: float = TUNING.bend
     is_smooth: bool = False
+    is_confirmed: bool = False
     floor: float = 0.0
 
     def begin(self, context: Context) -> None:
@@ -81,7 +89,7 @@ class Arrival:
         launch, tolerances = self.launch, context.tolerances
         h = TUNING.difference * float(np.sqrt(tolerances.coarseness(launch.value)))
         error = 0.0 if context.order else 4.0 * float(tolerances.error_of(launch.value)) / h
-        return _PUSH * context.scale + error
+        return _PUSH * context.spread + error
 
     def _is_stationary(self, context: Context, hold: Hold) -> bool:
         """Whether the residual is what differences and the last step explain."""
@@ -101,9 +109,9 @@ class Arrival:
         constraints, V = _constraints(context), hold.tangent
         t = V.shape[1]
         ways = [*V.T] if context.order else [*V.T, *-V.T, *(V[:, i] + V[:, j] for i, j in pairs(t))]
-        self.width = TUNING.bend * float(context.tolerances.coarseness(self.launch.value)) ** 0.25
+        self.width = bend_width(context, self.launch.value, V.T @ self.launch.hessian @ V)
         for shrink in (1.0, 0.1, 0.01):
-            points = np.array([self._beside(constraints, hold, shrink * self.width * way) for way in ways])
+            points = np.array([beside(constraints, self.launch.point, hold, shrink * self.width * way) for way in ways])
             if context.box.inside(points).all() and constraints.is_allowed(points).all():
                 break
         else:
@@ -113,21 +121,12 @@ class Arrival:
         self.width *= shrink
         self.stage, self.asked = BEND, points
 
-    def _beside(self, constraints: Constraints, hold: Hold, way: Array) -> Array:
-        """The point that far along the active set."""
-        found = (
-            restored(constraints, self.launch.point + way, hold.held) if hold.held.any() else self.launch.point + way
-        )
-        assert found is not None
-        return found
-
     def tell(self, context: Context, values: Array, gradients: Array | None, hessians: Array | None) -> None:
         """What came of the points asked for."""
         launch = self.launch
         if self.stage == BETWEEN:
             self._compared(context, values)
         elif self.stage == KINK:
-            self.is_smooth = True
             rise, expected = float(values.sum() - 2.0 * launch.value), steepest(self.reduced)[0] * self.width**2
             if np.isfinite(rise) and rise < _KINKED * expected:
                 self._end(NOWHERE)
@@ -143,7 +142,7 @@ class Arrival:
             if values.min() < launch.value - context.tolerances.rounding():
                 self._send_on(self.asked[int(values.argmin())])
             else:
-                if values.min() > launch.value + _RISES * context.scale:  # what is level there, constraints bar
+                if self.kind == "flat" and values.min() > launch.value + _RISES * context.scale:  # the rest is barred
                     self.kind = "optimum"
                 self._compare(context)
         elif not np.isfinite(values).all() or (gradients is not None and not np.isfinite(gradients).all()):
@@ -223,7 +222,7 @@ class Arrival:
         constraints, point = _constraints(context), self.launch.point
         off = float(np.abs((constraints.rows(point) - constraints.margin) * hold.multipliers).sum())
         if np.abs(step).max() > 0.1 * context.xtol or off > context.tolerances.rounding():
-            found = self._beside(constraints, hold, step)
+            found = beside(constraints, point, hold, step)
             is_near = np.abs(found - point).max() <= TUNING.probe
             if is_near and constraints.is_feasible(found[None])[0] and context.box.inside(found[None])[0]:
                 self.stage, self.asked = FINAL, found[None]
@@ -251,27 +250,23 @@ class Arrival:
         for rival in rivals:
             if rival not in self.tried and self._ask_between(context, rival):
                 return
-        if self._ask_wider(context):
-            return
-        self._end(NEW)
+        if not self._ask_sides(context):
+            self._end(NEW)
 
-    def _ask_wider(self, context: Context) -> bool:
-        """Points farther away where the curvature is largest, for a kink looks like a narrow valley."""
-        if self.is_smooth or self.kind != "optimum" or not len(self.reduced):
-            return False
-        size, way = steepest(self.reduced)
-        is_wide = context.order > 0 and size < _NARROW * context.scale
-        if is_wide or size * self.width**2 < 1e3 * float(context.tolerances.error_of(self.launch.value)):
-            return False
-        hold, constraints = self.hold(context), _constraints(context)
-        if hold.tangent.shape[1] != len(way):
-            return False
-        step = _WIDER * self.width * (hold.tangent @ way)
-        points = np.array([self._beside(constraints, hold, side * step) for side in (1.0, -1.0)])
-        if not (context.box.inside(points).all() and constraints.is_feasible(points).all()):
-            return False
-        self.stage, self.asked = KINK, points
-        return True
+    def _ask_sides(self, context: Context) -> bool:
+        """What curvature does not tell apart, values do: a kink from a narrow valley, an inflection from a minimum."""
+        launch, hold = self.launch, self.hold(context)
+        if self.kind == "optimum" and not self.is_smooth:
+            points = where_steep(context, launch.point, launch.value, hold, self.reduced, self.width)
+            self.stage, self.asked, self.is_smooth = KINK, points, True
+            if len(points):
+                return True
+        if self.kind == "optimum" and not self.is_confirmed:
+            points = where_weak(context, launch.point, hold, self.reduced)
+            self.stage, self.asked, self.is_confirmed = PROBE, points, True
+            if len(points):
+                return True
+        return False
 
     def _ask_between(self, context: Context, rival: int) -> bool:
         """Points between, on the feasible set; False if there are none."""

@@ -115,7 +115,7 @@ class Constrained(Strategy):
 
     def _begin_launches(self) -> None:
         wide = min(max(self.width, self.counts.searches // STARTS.searches_per_width), STARTS.widest)
-        while len(self.launches) + len(self.arrivals) < wide and not self.said:
+        while len(self.launches) + len(self.arrivals) < wide and not (self.said or self.stopping.waits):
             start, is_fresh = self._start()
             point = nearest_feasible(self.context.constraints, start)  # type: ignore[arg-type]
             if point is None:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective.constraints import Constraints
+from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.tuning import TUNING
+from allmodes.search.searchers.local.finite_differences import curvature_steps
 from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
@@ -74,6 +76,16 @@ def tangent_of(normals: Array, at_bounds: Flags) -> Array:
     _, sizes, V = np.linalg.svd(whole)
     rank = int((sizes > 1e-9).sum())
     return np.asarray(V[rank:].T)
+
+
+def bend_width(context: Context, value: float, hessian: Array) -> float:
+    """How far apart values or slopes tell a curvature: less far where the model (t, t) along the set is stiff.
+
+    Beside a logarithm the curvature is another one a little farther on, and by differences a minimum may be a saddle.
+    """
+    stiffest = np.abs(hessian).sum(axis=1).max(initial=0.0)  # a bound of the eigenvalues
+    longest = TUNING.bend * float(context.tolerances.coarseness(value)) ** 0.25
+    return min(longest, float(curvature_steps(context, np.array([value]), np.array([[stiffest]]))[0, 0]))
 
 
 def curvature_from_values(value: float, values: Array, t: int, h: float) -> tuple[Array, Array]:

@@ -100,10 +100,11 @@ def is_convincing(table: ResidualTable, rows: Rows) -> Mask:
 
     Steps by a model that leaves something out shrink by the share of the curvature that this is, along the direction in
     which it is largest: small shares say that the optimum is one. Along a level valley a model of residuals is wrong by
-    what makes it level. One that is not finite, as where a difference reaches into a region without values, is none.
+    what makes it level; and where that of Gauss and Newton is level, no step along it told the rest. One that is not
+    finite, as where a difference reaches into a region without values, convinces nobody.
     """
-    H = table.hessian[rows]
-    H = np.where(np.isfinite(H).all(axis=(1, 2), keepdims=True), H, 0.0)
-    eigenvalues = np.abs(np.linalg.eigvalsh(H))
-    is_round = eigenvalues.min(axis=1) > TUNING.weakest_of_fits * eigenvalues.max(axis=1)
+    models = np.stack([table.hessian[rows], table.gauss_newton[rows]])
+    models = np.where(np.isfinite(models).all(axis=(2, 3), keepdims=True), models, 0.0)
+    eigenvalues = np.abs(np.linalg.eigvalsh(models))
+    is_round = (eigenvalues.min(axis=2) > TUNING.weakest_of_fits * eigenvalues.max(axis=2)).all(axis=0)
     return np.asarray(is_round & (table.missed[rows] <= TUNING.convincing_of_fits))

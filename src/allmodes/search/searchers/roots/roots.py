@@ -50,7 +50,7 @@ class Roots(Strategy):
         self.blocks = self.verifier.ask()
         if self.blocks:
             return Request(np.concatenate([block.points.reshape(-1, d) for block in self.blocks]), VALUE)
-        if not self.ending:
+        if not (self.ending or self.stopping.waits):
             self.searches.open(self.multistart.choose(len(self.searches) + self.verifier.asking))
         self.asked, points, with_jacobian = self.searches.ask()
         return Request(points, self.context.needs if with_jacobian else GRADIENT)
