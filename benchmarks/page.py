@@ -41,6 +41,7 @@ _ORDER = (
     "missing_modes",
     "masses",
     "audit",
+    "generators",
     "recognition",
     "recognition_bank",
     "overhead",

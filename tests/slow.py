@@ -21,6 +21,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_applications": ("test_a_search_finds_most_shapes_of_heptane",),
     "test_ends": ("test_the_real_pypesto",),
     "test_grouping": ("test_a_hundred_thousand_ends_of_twenty_dimensions",),
+    "test_asking_exactly": ("test_points_that_never_come_back_count_as_failed",),
     "test_best_point": (
         "test_of_a_valley_that_is_not_followed_to_its_end_the_best_point_is_returned",
         "test_the_value_is_the_best_that_was_seen",
@@ -53,6 +54,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_finding": (
         "test_a_budget_is_never_exceeded_and_calls_are_counted", "test_every_method_finds_the_easy_ones",
         "test_two_processes_change_nothing",
+    ),
+    "test_gest": (
+        "test_exactly_so_many_fresh_points_until_it_ends", "test_explorations_until_it_is_over",
+        "test_it_ends_by_itself", "test_points_that_never_come_back_do_not_keep_it_alive",
     ),
     "test_global_functions": ("test_every_method_finds_an_easy_minimum_within_the_budget",),
     "test_golden_families": ("test_nva_m",),
