@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +53,7 @@ def read(ends: Any, values: Any = None, starts: Any = None, names: Any = None) -
     """The ends that a user passed, checked."""
     if hasattr(ends, "optimize_result") and hasattr(ends, "problem"):
         found = _of_pypesto(ends)
-    elif hasattr(ends, "columns") or (hasattr(ends, "keys") and not hasattr(ends, "x")):
+    elif hasattr(ends, "columns") or (isinstance(ends, Mapping) and not hasattr(ends, "x")):
         found = _of_table(ends, names, values is not None)
     elif _is_results(ends):
         found = _of_results([ends] if hasattr(ends, "x") else list(ends))
