@@ -65,5 +65,3 @@ def test_importing_the_adapters_imports_none_of_the_tools():
     assert "allmodes" in loaded
     tools = {"gest_api", "jax", "lmfit", "optimagic", "pypesto", "pytensor", "xarray", "pandas", "matplotlib"}
     assert not tools & set(loaded)
-        loaded
-    )
