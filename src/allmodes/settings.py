@@ -52,7 +52,7 @@ _ORDERS = ("fixed", "completion")
 @stored
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, checked. `maxfev` is the budget, `maxfev_given` what the user passed."""
+    """What was asked for, checked. `maxfev` and `method` are used, `maxfev_given` and `method_given` what was passed."""
 
     method: str
     target: str
@@ -74,6 +74,7 @@ class Settings:
     within: float | None = None
     min_distance: float | None = None
     starts: Any = None
+    method_given: str = ""
 
     def asked(self, box: Box, order: int, known: int) -> dict[str, Any]:
         """Plain data from which the same search can be asked for again, given its function, bounds and names.
@@ -122,7 +123,7 @@ def prepare(
     constraints: Any = None, vectorized: bool = False, is_system: bool = False, cost: Any = None,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
-    method = _method(method)
+    method = asked = _method(method)
     cost = None if cost is None else number("cost", cost, at_least=0.0)
     maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
     others = (noise or None, symmetry, constraints, draws, cost_of_mode, order or None)
@@ -159,6 +160,7 @@ def prepare(
         min_distance=None if min_distance is None else number("min_distance", min_distance, at_least=0.0),
         spread=spread if spread is None or np.ndim(spread) == 0 else list(spread),
         starts=_sampler(starts) if callable(starts) else _plain(starts, "draws"),
+        method_given=method.name if is_assembly else asked,
     )
     if method == "surrogate":
         check_surrogate(settings.maxfev, order, cost_of_mode is not None, symmetry is not None, draws is not None)
