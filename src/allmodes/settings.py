@@ -52,7 +52,7 @@ _ORDERS = ("fixed", "completion")
 @stored
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, checked. `maxfev` and `method` are used; what was passed is in `maxfev_given`, `method_given`."""
+    """What was asked for, checked: `maxfev` and `method` as used, `maxfev_given` and `method_given` as passed."""
 
     method: str
     target: str
