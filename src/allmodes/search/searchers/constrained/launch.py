@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.candidate import FRESH
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.subproblem import best_of_model, restored
 from allmodes.search.searchers.constrained.tuning import TUNING
@@ -30,7 +31,7 @@ class Launch:
     Attributes:
         number: in the order of beginning.
         point: where it is, (d,), feasible; value, gradient (d,) and the model's hessian (d, d) there.
-        is_fresh: whether it began at a space-filling start.
+        kind: of its start; `cost`, evaluations so far.
         stage: what is asked next.
         asked: points (n, d) in flight.
         radius: of the next step, in every coordinate; `promised` by the model for the trial.
@@ -41,7 +42,7 @@ class Launch:
 
     number: int
     point: Array
-    is_fresh: bool
+    kind: str
     stage: str = LOOK
     value: float = np.inf
     gradient: Array = field(default_factory=lambda: np.zeros(0))
@@ -53,6 +54,12 @@ class Launch:
     restarts: int = 0
     has_curvature: bool = False
     step: Array = field(default_factory=lambda: np.zeros(0))
+    cost: int = 0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it began in a new place."""
+        return self.kind in FRESH
 
     @property
     def is_moving(self) -> bool:
@@ -68,6 +75,7 @@ class Launch:
 
     def tell(self, context: Context, values: Array, gradients: Array | None, hessians: Array | None) -> None:
         """What came of the points: values (n,), infinite where the objective failed."""
+        self.cost += len(values)
         if self.stage == TRIAL:
             self._judge(context, values, gradients, hessians)
         elif self.stage == SLOPE:
