@@ -76,7 +76,7 @@ def test_the_inflection_of_hs33_is_not_listed(seed):
 
 def test_a_minimum_beside_logarithms_is_no_saddle():
     problem = constrained_problems()["g14"]
-    found = find_minima(problem.value, problem.bounds, constraints=problem.constraints, rng=0, maxfev=700)
+    found = find_minima(problem.value, problem.bounds, constraints=problem.constraints, rng=0, maxfev=1100)
     assert problem.found([mode.x for mode in found.modes]).all()
 
 

@@ -15,6 +15,7 @@ from allmodes.search.candidate import FRESH
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.subproblem import best_of_model, restored
 from allmodes.search.searchers.constrained.tuning import TUNING
+from allmodes.search.searchers.local.tuning import TUNING as LOCAL
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -148,9 +149,12 @@ class Launch:
         self.gradient, self.stage = gradient, TRIAL
 
     def learn(self, step: Array, change: Array) -> None:
-        """The symmetric update of rank one: it finds negative curvature too, which constraints may hold."""
+        """The symmetric update of rank one: it finds negative curvature too, which constraints may hold.
+
+        In directions that are not known yet the first model is flat: what is too steep has to be unlearnt in each.
+        """
         if not self.has_curvature:
-            size = abs(float(change @ step)) / max(float(step @ step), 1e-300)
+            size = LOCAL.flatter * abs(float(change @ step)) / max(float(step @ step), 1e-300)
             self.hessian, self.has_curvature = size * np.eye(len(step)), True
         off = change - self.hessian @ step
         along = float(off @ step)
