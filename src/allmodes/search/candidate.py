@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
     "given", "space-filling", "screened", "between modes", "near best", "at bounds",
 )  # fmt: skip
+FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
 EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a root, and no double one
 POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.

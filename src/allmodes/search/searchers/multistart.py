@@ -8,7 +8,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, NEAR_BEST, SCREENED, SPACE_FILLING, Start
+from allmodes.search.candidate import (
+    AT_BOUNDS,
+    BETWEEN_MODES,
+    FRESH,
+    GIVEN,
+    LOCAL,
+    NEAR_BEST,
+    SCREENED,
+    SPACE_FILLING,
+    Start,
+)
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
@@ -32,7 +42,6 @@ _VERDICTS = (NewMode, KnownMode, Rejected)
 _ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
 _IN_MODES = (Recognised, NewMode, KnownMode)
 _NOWHERE = (Rejected, Stuck, RanAway)
-_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
 _DRAW = {BETWEEN_MODES: between_modes.draw, NEAR_BEST: near_best.draw, AT_BOUNDS: at_bounds.draw}
 
 
@@ -228,7 +237,7 @@ class Multistart:
             counts.since_new, counts.last_new = 0, self.context.nfev
             counts.awaited = max(running, default=-1)
         mode = event.mode if isinstance(event, _IN_MODES) else -1
-        if event.origin.start in _FRESH:
+        if event.origin.start in FRESH:
             counts.fresh.end(mode if mode < 0 else int(self.context.archive.primary[mode]), self.context.nfev)
         if event.origin.recognised >= 0:
             self.context.observe_check(mode == event.origin.recognised)

@@ -124,6 +124,7 @@ class Arrival:
     def tell(self, context: Context, values: Array, gradients: Array | None, hessians: Array | None) -> None:
         """What came of the points asked for."""
         launch = self.launch
+        launch.cost += len(values)
         if self.stage == BETWEEN:
             self._compared(context, values)
         elif self.stage == KINK:

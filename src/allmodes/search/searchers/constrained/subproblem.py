@@ -67,6 +67,12 @@ def nearest_feasible(constraints: Constraints, start: Array) -> Array | None:
     return None
 
 
+def extreme(constraints: Constraints, point: Array, way: Array) -> Array:
+    """The feasible point that is farthest in a direction, as far as a local search from a feasible point can tell."""
+    found = best_of_model(constraints, point, -way, np.zeros((len(way),) * 2), 1.0)
+    return point if found is None else found[0]
+
+
 def reachable(constraints: Constraints, point: Array, steps: Array) -> Array:
     """Feasible points (n, d) that steps (N, d) from a point lead to, those that constraints do not bar."""
     kept = []
