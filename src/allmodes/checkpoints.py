@@ -146,9 +146,7 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
             f"{path} holds a search of another problem (bounds, scale, sign or derivatives differ). Use another file."
         )
     ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
-    ours.context.maxfev = theirs.settings.maxfev
-    if not ours.context.asymmetry:
-        ours.context.group = theirs.context.group  # with the user's function, which is not saved
+    ours.context.take_budget(theirs.context)
     ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""

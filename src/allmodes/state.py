@@ -159,8 +159,8 @@ class FinderState:
             evaluation = self.frame.equations_inward(round_.value, *derivatives)
         else:
             evaluation = self.frame.inward(round_.value, *derivatives, self.context.has_model)
-        if self.settings.within is not None:  # in the size of values inside
-            self.context.within = self.settings.within * (self.frame.factor or 1.0)
+        if self.settings.within is not None:
+            self.context.want_within(self.settings.within * (self.frame.factor or 1.0))
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
         if round_.ticket == LOOSE:
             self.search.add_points(round_.units, evaluation.value)

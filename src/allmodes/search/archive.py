@@ -164,6 +164,10 @@ class Archive:
         """A mode's value was measured anew; its place stays."""
         self.values[j], self.records[j] = value, replace(self.records[j], **changes)
 
+    def declare(self, kind: str) -> None:
+        """All modes are of this kind."""
+        self.records = [replace(record, kind=kind) for record in self.records]
+
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
         self.components = map_leaves(lambda part: part[chosen], self.components)

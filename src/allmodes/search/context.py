@@ -186,6 +186,21 @@ class Context:
         """The function does not have the symmetry that the user stated."""
         self.group, self.asymmetry = None, words
 
+    def constrain(self, constraints: Constraints) -> None:
+        """The user's constraints, passed again: what they cost so far was counted when the search began."""
+        self.constraints = constraints
+        constraints.taken()
+
+    def take_budget(self, other: Context) -> None:
+        """Take over from a search that has not begun its budget, and its group with the user's function."""
+        self.maxfev = other.maxfev
+        if not self.asymmetry:
+            self.group = other.group
+
+    def want_within(self, within: float) -> None:
+        """How much worse than the best a mode may be to be wanted, in the size that values have inside."""
+        self.within = within
+
     def learn_noise(self, noise: float) -> None:
         """The standard deviation of a value was measured."""
         self.noise = noise

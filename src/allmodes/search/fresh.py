@@ -54,6 +54,10 @@ class Fresh:
         if not self.marks or ended >= _GROWTH * self.marks[-1][0]:
             self.marks.append((ended, nfev))
 
+    def enumerate(self, kept: Counts, points: int) -> None:
+        """All so many points of a discrete space were evaluated; these are the numbers of the modes that stay."""
+        self.hits, self.whole = self.of(int(kept.max(initial=-1)) + 1)[kept], points
+
     def of(self, modes: int) -> Counts:
         """The hits of so many modes, (modes,), zero for those that were found in other ways."""
         return np.append(self.hits[:modes], np.zeros(max(0, modes - len(self.hits)), np.int64))

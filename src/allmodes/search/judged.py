@@ -23,6 +23,7 @@ from allmodes.search.events import (
     RanAway,
     Recognised,
     Rejected,
+    SearchEvent,
     Stuck,
 )
 from allmodes.search.geometry import clip
@@ -40,7 +41,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _Ended: TypeAlias = Recognised | Stuck | RanAway | Failed | NewMode | KnownMode | Rejected
-_ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 _SCALE = "scale"
 _FIRST = 0.1  # sqrt(xtol): first steps; hardly more evaluations than with longer ones, which may leave a small basin
 _BESIDE = (0.3, 3.0)  # sqrt(xtol): how far beside a place another search begins where one got stuck
@@ -149,7 +149,7 @@ class Judged(Strategy):
         for event in events:
             if isinstance(event, Arrived) and event.candidate.origin.question < 0:
                 self.arrived[str(event.candidate.origin.number)] = event.candidate.point
-            said: list[Event] = self.verifier.judge(event) if isinstance(event, _ENDS) else [event]
+            said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
                 self._pass_on(said)
             elif isinstance(event, Continue):

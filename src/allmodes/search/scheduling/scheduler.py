@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,10 @@ from allmodes.modes.coverage import counted
 from allmodes.objective import VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, EDGES, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
+from allmodes.search.events import Arrived, Continue, Event, NewMode, Rejected, SearchEvent, Stuck
 from allmodes.search.fresh import Fresh
 from allmodes.search.mending import Mending
+from allmodes.search.scheduling.flight import Flight, part_of
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Block, Request, Searcher, Strategy
@@ -34,24 +34,10 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SCREENING, _BESIDE = "screening", "beside"
-_ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
 _IN_VAIN = (Stuck, Rejected)
 _JOINING: dict[str, Callable[[Context], Searcher]] = {
     each.name: each for each in (Population, Annealing, Overview, Edges)
 }
-
-
-@stored
-class Flight(NamedTuple):
-    """A round that is not told yet.
-
-    Attributes:
-        blocks: what local searches and the verifier want to know; screened points are a block, too.
-        member: who asked for the rest of the points; empty if nobody did.
-    """
-
-    blocks: list[Block]
-    member: str = ""
 
 
 @stored
@@ -188,7 +174,7 @@ class Scheduler(Strategy):
         ready: list[tuple[Block, Evaluation]] = []
         for block in flight.blocks:
             n, each, _ = block.points.shape
-            ready += self.mending.told(block, _part(evaluation, first, n, each))
+            ready += self.mending.told(block, part_of(evaluation, first, n, each))
             first += n * each
         for block, told in ready:
             if block.machine == _SCREENING:
@@ -215,7 +201,7 @@ class Scheduler(Strategy):
     def _pass_on(self, events: list[Event]) -> None:
         """Take events to those they concern, and what these have to say about them as well."""
         for event in events:
-            said: list[Event] = self.verifier.judge(event) if isinstance(event, _ENDS) else [event]
+            said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
                 self._pass_on(said)
             elif isinstance(event, Continue):
@@ -312,9 +298,3 @@ class Scheduler(Strategy):
         if ANNEALING in endings:
             return endings[ANNEALING]
         return endings[POPULATION] if self.turns.is_rough and POPULATION in endings else enough
-
-
-def _part(evaluation: Evaluation, first: int, n: int, each: int) -> Evaluation:
-    """What belongs to a block, as (n, each, ...)."""
-    part = slice(first, first + n * each)
-    return Evaluation(*[None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation])

@@ -30,6 +30,7 @@ from allmodes.search.verify.question import (
     Same,
     Step,
 )
+from allmodes.search.verify.record import frozen_of, is_rough
 from allmodes.search.verify.stationarity import LevelGround, examine
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -146,7 +147,7 @@ class Verifier:
 
     def _knows_more(self, candidate: Candidate, mode: int) -> bool:
         """Whether derivatives were measured where the curvature of a mode is that of a component."""
-        return self.context.archive.records[mode].source == "component" and not _is_rough(candidate)
+        return self.context.archive.records[mode].source == "component" and not is_rough(candidate)
 
     # ---- values
 
@@ -253,16 +254,16 @@ class Verifier:
         candidate, archive = optimum.candidate, self.context.archive
         if optimum.is_level:
             self.level_sets.add(candidate.point[None], mode)
-        record, is_rough = archive.records[mode], _is_rough(candidate)
-        least = 0.0 if is_rough else -self.context.tolerances.rounding()
+        record, is_guess = archive.records[mode], is_rough(candidate)
+        least = 0.0 if is_guess else -self.context.tolerances.rounding()
         if record.source == "component" and candidate.value - archive.values[mode] > least:
             point = self.context.box.project(candidate.point)
-            if is_rough or optimum.kind == "unverified":
+            if is_guess or optimum.kind == "unverified":
                 better = replace(record, gradient=candidate.gradient.copy())
             else:
-                better = replace(self._record(optimum, point), found_at=record.found_at)
+                better = replace(frozen_of(self.context, optimum, point), found_at=record.found_at)
             self._change(mode, point, candidate.value, better)
-        elif not is_rough and self._is_better(candidate, mode):
+        elif not is_guess and self._is_better(candidate, mode):
             located = replace(record, gradient=candidate.gradient.copy(), hessian=candidate.hessian.copy())
             self._change(mode, self.context.box.project(candidate.point), candidate.value, located)
         self.context.archive.hit(mode)
@@ -282,26 +283,9 @@ class Verifier:
     def _add(self, origin: Origin, optimum: Optimum) -> NewMode:
         candidate = optimum.candidate
         point = self.context.box.project(candidate.point)
-        mode = self.context.archive.add(point, candidate.value, self._record(optimum, point))
+        mode = self.context.archive.add(point, candidate.value, frozen_of(self.context, optimum, point))
         add_images(self.context, mode)
         if optimum.is_level:
             self.level_sets.add(point[None], mode)
         self.context.archive.hit(mode)
         return NewMode(origin, mode)
-
-    def _record(self, optimum: Optimum, point: Array) -> Frozen:
-        """What is kept of an optimum."""
-        candidate, box = optimum.candidate, self.context.box
-        if candidate.source == "component" and optimum.kind == "boundary":
-            active = (point <= box.edges[0]) | (point >= box.edges[1])
-        else:
-            active = is_held(box, point, candidate.gradient)
-        source = "component" if candidate.is_kinked else candidate.source
-        return Frozen(
-            candidate.gradient.copy(), candidate.hessian.copy(), active, optimum.kind, source, self.context.nfev
-        )
-
-
-def _is_rough(candidate: Candidate) -> bool:
-    """Whether its curvature is a guess, not a measurement."""
-    return candidate.source == "component" or candidate.is_kinked

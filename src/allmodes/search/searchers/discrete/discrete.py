@@ -119,7 +119,7 @@ class Discrete(Strategy):
         if not self.walks:
             self.stage = "done"
             return np.zeros((0, self.context.box.d))
-        self.walks.sort(key=self._height, reverse=True)
+        self.walks.sort(key=lambda walk: walk.height(self.nodes), reverse=True)
         walks = [walk for walk in self.walks[:room] if isinstance(walk, MixedWalk)]
         parts = [walk.ask(self.context, self.space, self.nodes) for walk in walks]
         self.sizes = [len(levels) for levels, _ in parts]
@@ -130,7 +130,7 @@ class Discrete(Strategy):
         wanted: dict[bytes, Levels] = {}
         waiting: list[Walk | MixedWalk] = []
         idle, room = 0, self._room
-        self.walks.sort(key=self._height, reverse=True)
+        self.walks.sort(key=lambda walk: walk.height(self.nodes), reverse=True)
         while len(waiting) < room:
             if not self.walks and (idle > _IDLE or self._is_enough()):
                 break
@@ -155,12 +155,6 @@ class Discrete(Strategy):
         """How many walks may be on their way: no more than the budget lets end."""
         each = self.context.nfev / max(1, self.counts.searches)
         return max(1, min(self.width, int(self.context.left / max(1.0, each))))
-
-    def _height(self, walk: Walk | MixedWalk) -> float:
-        """The value where a walk stands."""
-        if isinstance(walk, MixedWalk):
-            return float(np.nan_to_num(walk.inner.value, nan=-np.inf))
-        return float(self.nodes.values[walk.row]) if walk.path else -np.inf
 
     def _annealed_points(self) -> Levels:
         """What annealing wants to know, while it has its turn; it says where walks begin."""
@@ -272,8 +266,7 @@ class Discrete(Strategy):
         context, space, values = self.context, self.space, self.enumeration.values
         error = context.tolerances.error_of(values) + context.tolerances.misread(0.0)
         is_kept = only(self.enumeration.optima(error), values, space, context.archive, record_of(context, "optimum"))
-        self.counts.fresh.hits = self.counts.fresh.of(len(is_kept))[is_kept]
-        self.counts.fresh.whole = space.size
+        self.counts.fresh.enumerate(np.flatnonzero(is_kept), space.size)
         self.stage, self.why = "done", f"all {space.size:,} points were evaluated"
 
     # ---- what is said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ def only(optima: list[Levels], values: Array, space: Space, archive: Archive, re
     modes = [next((known[number] for number in rows.tolist() if number in known), -1) for rows in optima]
     is_kept = np.isin(np.arange(len(archive)), modes)
     archive.keep(is_kept)
-    archive.records = [replace(each, kind=record.kind) for each in archive.records]
+    archive.declare(record.kind)
     new = np.array([rows[0] for rows, mode in zip(optima, modes, strict=True) if mode < 0], dtype=np.int64)
     archive.add_all(space.units(space.numbered(new), np.zeros((len(new), 0))), values[new], record)
     return is_kept

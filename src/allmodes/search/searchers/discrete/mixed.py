@@ -65,6 +65,10 @@ class MixedWalk:
         """Where it stands, of the nodes."""
         return self.path[-1]
 
+    def height(self, nodes: Nodes) -> float:
+        """The value where it stands."""
+        return float(np.nan_to_num(self.inner.value, nan=-np.inf))
+
     def recorded(self, record: Frozen, space: Space) -> Frozen:
         """What is known of the mode that it ended in."""
         gradient, active, hessian = record.gradient.copy(), record.active.copy(), record.hessian.copy()

@@ -54,6 +54,10 @@ class Walk:
         """Where it stands."""
         return self.path[-1]
 
+    def height(self, nodes: Nodes) -> float:
+        """The value where it stands."""
+        return float(nodes.values[self.row]) if self.path else -np.inf
+
     def ask(self, context: Context, space: Space, nodes: Nodes) -> Levels:
         """Combinations (n, m) whose values it wants to know; none if it has ended."""
         if not self.path:

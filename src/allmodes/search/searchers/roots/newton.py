@@ -11,9 +11,10 @@ from allmodes.search.candidate import EQUATIONS, LOCAL, SPACE_FILLING, Candidate
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
-from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Rows, Table, column
+from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Rows
 from allmodes.search.searchers.local.tuning import TUNING as LOCAL_TUNING
 from allmodes.search.searchers.roots.steps import Newton, bounded, is_regular, updated
+from allmodes.search.searchers.roots.table import RootTable
 from allmodes.search.searchers.roots.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
@@ -21,31 +22,6 @@ from allmodes.storage import stored
 _UNLIKE = 1e4  # times: equations that differ more in size are divided by it
 _HALVINGS = 30  # steps to a double root
 START, STEP, RENEW = 0, 1, 2  # what a search waits for: F and J where it begins, F at its trial point, J where it is
-
-
-@stored
-@dataclass(eq=False)
-class RootTable(Table):
-    """Searches for roots; `gradient` is F.
-
-    Attributes:
-        jacobian: at the point if `is_exact`, otherwise updated since.
-        radius: of the trust region.
-        mark: the norm of F so many steps ago; `marked`, the steps taken since.
-        iterations: trial points so far.
-        refusals, barren: trial points in a row that were no better, and that gained nothing to speak of.
-        renewals: Jacobians since the norm last fell by much.
-    """
-
-    jacobian: Array = column(2)
-    radius: Array = column()
-    mark: Array = column()
-    marked: Counts = column(dtype=np.int64)
-    iterations: Counts = column(dtype=np.int64)
-    refusals: Counts = column(dtype=np.int64)
-    barren: Counts = column(dtype=np.int64)
-    renewals: Counts = column(dtype=np.int64)
-    is_exact: Mask = column(dtype=np.bool_)
 
 
 @stored
