@@ -236,7 +236,7 @@ def _perseverance(settings: Settings, d: int) -> tuple[int, float]:
 
 
 def _method(method: Any) -> Any:
-    """The method by its name of today."""
+    """The method by its current name."""
     new = _FORMER_METHODS.get(method) if isinstance(method, str) else None
     if new is None:
         return method

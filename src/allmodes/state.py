@@ -30,7 +30,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _LOOK = 0  # the ticket of rounds of the first look, while that is not over
-_MOST_RECALLED = 10_000  # points: beyond that, a search most of whose points are free ends; no budget would end it
+_MOST_RECALLED = 10_000  # points: with more, a search ends if most of its points are free, for no budget would end it
 _MOST_FAILURES = 20  # kept, as by one evaluator: the state of a search that is often resumed stays bounded
 
 
@@ -175,7 +175,7 @@ class FinderState:
         self.history.add(self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, found)
 
     def _look(self, round_: Round) -> None:
-        """A first look at the function. One that proves noisy is searched as such, by the methods that can."""
+        """The first look at the function. One that proves noisy is searched as such, by the methods that can."""
         with np.errstate(all="ignore"):
             told = Evaluation(round_.value, round_.gradient, round_.hessian)
             self.diagnosis.tell(round_.points, slopes_of_squares(told) if self.context.is_system else told)

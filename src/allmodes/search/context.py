@@ -40,7 +40,7 @@ class Context:
         is_global: whether only the best modes count.
         xtol: wanted accuracy of positions, as a share of the box.
         noise: standard deviation of a value; 0 for exact functions, NaN until it is measured.
-        rounding: how far a value is off by rounding, as a share of it, as far as that was measured; 0 if it was not.
+        rounding: the relative rounding error of values, if it was measured; 0 if not.
         is_random: whether two values at one point differed.
         maxfev, nfev: the budget, and the evaluations made.
         level, scale: median and interquartile range of the function over space-filling points.
@@ -53,7 +53,7 @@ class Context:
         paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
         constraints: of the user, passed again whenever a search is resumed; `ncev`, how often they were evaluated.
         asymmetry: where the function proved not to have that symmetry, in words.
-        is_system: whether F and its Jacobian come in the place of gradients and Hessians.
+        is_system: whether F and its Jacobian take the place of gradients and Hessians.
         drawn: the draws to begin at, where the user gave some; None where starts fill the box.
         reserve: evaluations that are kept back for singular roots: see `kept_back`.
     """
@@ -161,7 +161,7 @@ class Context:
             self.ncev += self.constraints.taken()
 
     def _feasible(self, points: Array, values: Array) -> tuple[Array, Array]:
-        """Of points that would be the best so far, those that are feasible."""
+        """Those that are feasible, of the points that would be the best so far."""
         assert self.constraints is not None
         better = np.flatnonzero(values > self.best_value)
         chosen = better[self.constraints.is_feasible(points[better])] if len(better) else better
@@ -210,9 +210,9 @@ class Context:
         self.is_random = True
 
     def learn_rounding(self, share: float) -> None:
-        """Values are off by this share of them; positions are known no better than that allows.
+        """Values have this relative error, which limits how well positions can be known.
 
-        A value that is off by a share r hides a step of sqrt(r), a gradient one of r, unless differences made it.
+        A value with a relative error r hides a step of sqrt(r), a gradient one of r, unless it comes from differences.
         """
         self.rounding = share
         self.xtol = max(self.xtol, float(np.sqrt(share)) if self.order == 0 or self.is_derived else share)
@@ -235,7 +235,7 @@ class Context:
     def is_best(self) -> NDArray[np.bool_]:
         """Which modes are as good as the best, (J,), given how well their values are known.
 
-        No mode is, where a point was evaluated that beats them all. Of a noisy function those that are not surely
+        None is if a point was evaluated that beats them all. For a noisy function, those that are not clearly
         worse, by the standard errors of both values.
         """
         archive = self.archive

@@ -11,7 +11,7 @@ from allmodes.storage import stored
 
 @stored(formerly=("search.scheduling.scheduler.Flight",))
 class Flight(NamedTuple):
-    """A round that is not told yet.
+    """A round that has been asked for and not told yet.
 
     Attributes:
         blocks: what local searches and the verifier want to know; screened points are a block, too.

@@ -54,7 +54,7 @@ class Scheduler(Strategy):
         turns: who gets the next turn.
         stopping: when local searches are enough.
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
-        is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try, as the
+        is_exhaustive: whether a search for the best modes ends only when no member has anything left to try, since the
             user wants the budget used.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
         mending: asks again for points that failed.
@@ -101,7 +101,7 @@ class Scheduler(Strategy):
 
     @property
     def _in_flight(self) -> int:
-        """Local searches that are running, and candidates that were some until they arrived."""
+        """Local searches that are running or have arrived and are being verified."""
         return len(self.local) + self.verifier.asking
 
     @property
@@ -134,7 +134,7 @@ class Scheduler(Strategy):
         self.turn = ""
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
         if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
-            return self.ask()  # it has just found that nothing is left to try: the others have something
+            return self.ask()  # it has just run out of things to try, and the others have not
         needs = self.context.needs if self.members[turn].wants_derivatives else VALUE if blocks else request.needs
         return self._take_off(Flight(blocks, turn if len(request.points) else ""), needs, request.points)
 
@@ -199,7 +199,7 @@ class Scheduler(Strategy):
             self.members[POPULATION].add_points(points, values)
 
     def _pass_on(self, events: list[Event]) -> None:
-        """Take events to those they concern, and what these have to say about them as well."""
+        """Pass events on to whom they concern, and then what those have to say about them."""
         for event in events:
             said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
@@ -275,7 +275,7 @@ class Scheduler(Strategy):
 
     @property
     def _enough(self) -> str:
-        """Why local searches are enough; empty while they are not, or while others go on and a budget is to be used."""
+        """Why local searches are enough; empty while they are not, or while others go on to use the budget."""
         is_used = self.context.is_global and self.is_exhaustive
         if is_used and not all(member.ending for member in self.members.values()):
             return ""

@@ -104,20 +104,20 @@ class Multistart:
 
     @property
     def unseen(self) -> float:
-        """How likely a search from a new place finds another mode: the share that ended where no other of them did."""
+        """How likely a search from a new place finds another mode: the share that ended where no other did."""
         fresh = self.counts.fresh
         return float((fresh.hits == 1).sum() / max(1, fresh.ended))
 
     @property
     def is_endless(self) -> bool:
-        """Whether there are more modes than can be found: the budget is half used, and searches find others still."""
+        """Whether there are more modes than can be found: half of the budget is used, and others are still found."""
         return self.context.is_late and self.unseen > SCHEDULING.endless
 
     # ---- how many
 
     @property
     def waiting(self) -> int:
-        """How many starts wait that go before all others."""
+        """How many starts are waiting that go before all others."""
         return len(self.given) + (len(self.told) if self.told.is_first else 0)
 
     @property
@@ -127,7 +127,7 @@ class Multistart:
         return min(high, max(low, self.counts.searches // TUNING.searches_per_width))
 
     def lanes(self, overlap: str, in_flight: int) -> int:
-        """In how many rounds searches are asked about in turns.
+        """How many rounds searches are spread over.
 
         Overlap is "none", "lanes", or "each" search in a round of its own. A point that takes long holds up its own
         round and those after it, but not the other one in flight. What one round finds the other does not know yet:
@@ -173,7 +173,7 @@ class Multistart:
         is_possible = {
             BETWEEN_MODES: len(self.context.counted) >= between_modes.FEWEST,
             NEAR_BEST: self.context.is_global,
-            AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # bounds have no share of what is drawn
+            AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # draws contain no points at bounds
         }
         return [usual, *(kind for kind, possible in is_possible.items() if possible)]
 
@@ -194,7 +194,7 @@ class Multistart:
         return self.space_filling.draw(self.screened.wanted)
 
     def tell_screening(self, points: Array, values: Array, is_due: bool = True) -> None:
-        """What the function is at screened points: those that were due, or others beside them."""
+        """Values at screened points: those that were due, or others beside them."""
         self.needs_screening &= not is_due
         self.context.observe_level(values)
         self.screened.add(points, values)

@@ -19,9 +19,9 @@ _UNLIKE = 1e-8  # of a value: sums in another order differ by less
 @stored
 @dataclass(frozen=True)
 class AtImages(ByValues):
-    """Is a new optimum as high at its images, by each map that all others are made of?
+    """Are the images of a new optimum as high, by each map that generates the others?
 
-    A first look at the function compares one place. Where a function is symmetric but for a few places, images of a
+    The first look at the function compares one place. If it is symmetric but for a few places, images of a
     mode there would be listed that are none.
     """
 

@@ -99,7 +99,7 @@ class Verifier:
     # ---- what comes in
 
     def judge(self, event: SearchEvent) -> list[Event]:
-        """A search ended: begin to verify where it arrived, or go on with the question that it answers."""
+        """A search ended: begin to verify where it arrived, or continue with the question that it answers."""
         if isinstance(event, Recognised) and event.origin.question < 0:
             self.context.archive.hit(event.mode)
             return [event]
@@ -138,7 +138,7 @@ class Verifier:
         return AroundComponent(candidate, self.polishes) if is_measured else Optimum(candidate, "unverified")
 
     def _rather_known(self, candidate: Candidate, step: Step) -> Step:
-        """Of residuals: ground that looks level is compared with level modes first, which costs less than probes."""
+        """For residuals: ground that looks level is first compared with level modes, which costs less than probes."""
         if self.context.has_model and isinstance(step, LevelGround):
             for rival in self.level_sets.rivals(self.context, candidate)[:1]:
                 end, _ = self.level_sets.end_of(self.context, rival, candidate)
@@ -152,7 +152,7 @@ class Verifier:
     # ---- values
 
     def ask(self) -> list[Block]:
-        """What is to be known of the candidates that wait for nothing."""
+        """What is wanted of the candidates that are not waiting for anything."""
         blocks = []
         for number, case in self.cases.items():
             if isinstance(case.question, ByValues) and not case.is_asked:
@@ -201,14 +201,14 @@ class Verifier:
         return self._send_on(case, step)
 
     def _told_apart(self, candidate: Candidate, optimum: Optimum) -> Step:
-        """What is next of an optimum that a mode was told apart from: some were compared before they were examined."""
+        """What is next for an optimum that was told apart from a mode: some were compared before they were examined."""
         if optimum.kind == "unverified" and candidate.is_kinked:
             return AroundKink(candidate)
         is_next = optimum.kind == "unverified" and optimum.is_level and self.context.has_model
         return examine(self.context, candidate) if is_next else optimum
 
     def _compare(self, case: Case, optimum: Optimum) -> Between | Same | Optimum:
-        """An optimum is told from the closest mode, then from level modes of its height; itself if none is left."""
+        """Tell an optimum apart from the closest mode, then from level modes of its height; itself if none is left."""
         context, candidate = self.context, optimum.candidate
         mode, apart = self._closest(candidate)
         if apart < context.tolerances.same:
@@ -222,7 +222,7 @@ class Verifier:
         return optimum
 
     def _closest(self, candidate: Candidate) -> tuple[int, float]:
-        """The closest mode, of those that count for components, and how far off it is."""
+        """The closest mode and its distance; for components, of those that count."""
         archive, counted = self.context.archive, self.context.counted
         if candidate.source != "component" or not len(counted):
             return archive.closest(candidate.point)

@@ -29,7 +29,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_STUCK = 16  # searches that got stuck and wait for a population, the best of them
+_STUCK = 16  # stuck searches that wait for a population: the best of them
 NO_FEASIBLE = "no feasible point"
 
 
@@ -47,7 +47,7 @@ class Constrained(Strategy):
         stuck: local searches that ended nowhere, the best; `descents`, the population that goes on from one of them.
         descended: evaluations of these.
         counts: what came of the local searches.
-        closed: starts in a row that no feasible point was found near.
+        closed: starts in a row without a feasible point nearby.
         closest_yet, violation: the least violated point, and by how much, while none is feasible.
         said: why it is over.
     """
@@ -146,7 +146,7 @@ class Constrained(Strategy):
         return self.space_filling.draw(1)[0], True
 
     def _note_closed(self, start: Array) -> None:
-        """No feasible point near a start."""
+        """There was no feasible point near a start."""
         constraints = self.context.constraints
         assert constraints is not None
         self.closed += 1

@@ -1,4 +1,4 @@
-"""The search of a box with whole numbers or choices: walks from many places, and all points where they are few."""
+"""The search of a box with whole numbers or choices: walks from many places, and all points if there are few."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 Levels = NDArray[np.int64]
 
-_IDLE = 1000  # walks in a row that ask for nothing: every random point leads to where walks have been
+_IDLE = 1000  # walks in a row that ask for nothing: all random points lead to where walks have been
 
 
 @stored
@@ -37,11 +37,11 @@ _IDLE = 1000  # walks in a row that ask for nothing: every random point leads to
 class Discrete(Strategy):
     """Walks from random points and from beside known modes.
 
-    All points that are left follow where they are few. In large spaces of bits annealing says where to begin, too.
+    If few points are left, all of them follow. In large spaces of bits annealing says where to begin, too.
 
     Attributes:
         stage: "walk", "rest" (all points that are left) or "done".
-        given: points (n, d) to begin at; `told`, those that others evaluated, some of which are begun at.
+        given: points (n, d) to begin at; `told`, points that others evaluated, some of which become starts.
         stopping, counts: when it is enough.
         is_exhaustive: whether a budget was given, to be used up.
         sizes: how many points each walk has asked for.
@@ -126,7 +126,7 @@ class Discrete(Strategy):
         return self.space.units(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _points(self) -> Levels:
-        """What walks want to know, each point once. Walks that need nothing new end at once."""
+        """Points whose values walks want, each once. Walks that need nothing new end at once."""
         wanted: dict[bytes, Levels] = {}
         waiting: list[Walk | MixedWalk] = []
         idle, room = 0, self._room
@@ -152,12 +152,12 @@ class Discrete(Strategy):
 
     @property
     def _room(self) -> int:
-        """How many walks may be on their way: no more than the budget lets end."""
+        """How many walks may be under way: no more than the budget allows to end."""
         each = self.context.nfev / max(1, self.counts.searches)
         return max(1, min(self.width, int(self.context.left / max(1.0, each))))
 
     def _annealed_points(self) -> Levels:
-        """What annealing wants to know, while it has its turn; it says where walks begin."""
+        """Points whose values annealing wants, while it is its turn; it says where walks begin."""
         context, bits = self.context, len(self.space.counts)
         if (self.space.counts != 2).any() or self._is_small or self.why:
             return np.zeros((0, bits), np.int64)
@@ -292,7 +292,7 @@ class Discrete(Strategy):
 
     @property
     def account(self) -> str:
-        beside = "; real coordinates were made good for every choice that was looked at" if self.space.is_mixed else ""
+        beside = "; real coordinates were optimised for every choice that was tried" if self.space.is_mixed else ""
         *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]
         said = f"{', '.join(others)} and {last}" if others else last
         annealed = f"; {counted(self.annealings.runs, 'annealing')} said where to begin" if self.annealings.runs else ""

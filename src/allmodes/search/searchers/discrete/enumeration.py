@@ -67,11 +67,11 @@ class Enumeration:
         """The points (n,) of each optimum, by number: several where it is a plateau.
 
         Args:
-            errors: (size,), differences of values that mean nothing.
+            errors: (size,), by how much values may be off.
         """
         values = self.values
         is_top = np.isfinite(values)
-        values = np.where(is_top, values, -_LARGEST)  # that of two failures differ by nothing
+        values = np.where(is_top, values, -_LARGEST)  # two failures do not differ
         for here, there in self._pairs():
             rise, error = values[there] - values[here], errors[here]
             is_top[here[rise > error]] = False
@@ -115,7 +115,7 @@ def only(optima: list[Levels], values: Array, space: Space, archive: Archive, re
 
 
 def record_of(context: Context, kind: str) -> Frozen:
-    """What is known of a mode that is no more than a point better than its neighbours."""
+    """What is known of a mode that is just a point better than its neighbours."""
     d = context.box.d
     hessian = -max(context.scale, 1e-300) * np.eye(d)
     return Frozen(np.zeros(d), hessian, np.zeros(d, np.bool_), kind, "differences", context.nfev)

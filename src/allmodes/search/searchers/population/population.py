@@ -1,6 +1,6 @@
 """Search by values alone: populations that evolve, begun where nothing is known yet and stopped where something is.
 
-One round asks for the next generation of every component, and for whatever single points decide about starts and about
+A round asks for the next generation of every component, and for single points that decide about starts and about
 components that may be on a known hill. Components that have converged wait for a verdict.
 """
 
@@ -73,7 +73,7 @@ class Population(Searcher):
         self.pool.queue.add(points, values)
 
     def add_stuck(self, point: Array, value: float) -> None:
-        """A component may go on from there, unless a mode is near."""
+        """A component may go on from there, unless a mode is nearby."""
         if np.isfinite(value) and nearest(self.context, point[None])[1][0] > TUNING.widest:
             self.hops.add(point, value, step=0.0)
 
@@ -123,7 +123,7 @@ class Population(Searcher):
         return np.zeros((0, context.box.d))
 
     def _move(self, components: Components, points: Array, values: Array) -> list[Event]:
-        """Components move, and some of them end: at a local optimum worth hopping from, unless a mode is there."""
+        """Components move, and some end: at a local optimum worth hopping from, unless a mode is there."""
         context = self.context
         events, ends, costs = components.tell(points, values, self.pool.radius)
         for arm, cost in zip(ARMS, costs, strict=True):

@@ -1,4 +1,4 @@
-"""Local searches for roots: Newton's steps in a trust region, with Jacobians that are made anew or updated."""
+"""Local searches for roots: Newton's steps in a trust region, with Jacobians that are evaluated or updated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START, STEP, RENEW = 0, 1, 2  # what a search waits for: F and J where it begins
 @stored
 @dataclass(eq=False)
 class RootSearches:
-    """Searches for roots, which give up early where none is ahead.
+    """Searches for roots, which give up early if none is ahead.
 
     Attributes:
         updates: whether Jacobians are updated from step to step, as they are costly: made of differences.
@@ -156,7 +156,7 @@ class RootSearches:
         return self._watched(taken, norm[is_taken])
 
     def _watched(self, rows: Rows, norm: Array) -> Ends:
-        """Searches that took a step: those whose norm has hardly fallen for long give up."""
+        """Of the searches that took a step, those whose norm has hardly fallen for some time give up."""
         table, window = self.table, TUNING.window * (2 if self.updates else 1)
         table.marked[rows] += 1
         is_due = table.marked[rows] >= window
@@ -205,7 +205,7 @@ class RootSearches:
         return bool(is_tired or table.radius[k] < LOCAL_TUNING.negligible * self.context.xtol)
 
     def _renew(self, k: int) -> Ends:
-        """Ask for the Jacobian where a search is, unless it was in vain too often."""
+        """Ask for the Jacobian where a search is, unless that was in vain too often."""
         table = self.table
         table.renewals[k] += 1
         table.refusals[k], table.phase[k] = 0, RENEW

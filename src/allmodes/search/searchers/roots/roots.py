@@ -65,7 +65,7 @@ class Roots(Strategy):
             first += n
 
     def _pass_on(self, events: list[Event]) -> None:
-        """Take events to those they concern, and what these have to say about them as well."""
+        """Pass events on to whom they concern, and then what those have to say about them."""
         for event in events:
             said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
