@@ -42,6 +42,11 @@ CASES = {
     "|kinked/absolute values d=2|degenerate/(ring|sine).* 1|rough/composition d=[23].*0, global",
     "annealing": "methods/.*anneal",
     "noisy": "noisy/",
+    "constrained": "constrained/",
+    "discrete": "whole/",
+    "roots": "roots/",
+    "surrogate": "few/",
+    "fits": "fits/",
     "population": "methods/.*black-box|global/.*black-box|rough/composition d=(2|3|5).*global",
     "local": "smooth/(Himmelblau|camel|Styb|mixture d=5|banana)|boundary/(wave|vertices)|periodic/torsion d=2"
     "|scales/(Ros.*d=2|bowl d=5|wells in a valley d=2)|kinked/(cone|absolute values d=2|wall)|degenerate/flat and",
@@ -78,9 +83,10 @@ class Variant:
     problem: str = ""
 
 
-def cases_of(module: str) -> str:
-    """The pattern of the cases for a module `package.folder.tuning`."""
-    return CASES.get(module.split(".")[-2], CASES[""])
+def cases_of(constant: Constant) -> str:
+    """The pattern of the cases for a constant of `package.folder.tuning`; those of fits are in several folders."""
+    folder = "fits" if constant.name.endswith("_of_fits") else constant.module.split(".")[-2]
+    return CASES.get(folder, CASES[""])
 
 
 def other_values(constant: Constant) -> dict[str, float]:
@@ -154,19 +160,19 @@ def sums(runs: Runs) -> tuple[int, int, int]:
 
 def is_stale(kept: dict[str, Any] | None, constant: Constant, seeds: Sequence[int]) -> bool:
     """Whether a constant has to be measured."""
-    now = {"value": constant.value, "cases": cases_of(constant.module), "seeds": list(seeds)}
+    now = {"value": constant.value, "cases": cases_of(constant), "seeds": list(seeds)}
     return kept is None or any(kept[key] != value for key, value in now.items())
 
 
 def measure_all(constants: list[Constant], seeds: Sequence[int], processes: int, cache: Path) -> None:
     """Measure them and keep each as soon as it is known."""
     kept: dict[str, Any] = json.loads(cache.read_text()) if cache.exists() else {}
-    patterns = sorted({cases_of(constant.module) for constant in constants})
+    patterns = sorted({cases_of(constant) for constant in constants})
     with ThreadPoolExecutor(processes) as pool:
         baselines = dict(zip(patterns, pool.map(lambda pattern: bed_runs(pattern, seeds), patterns), strict=True))
 
         def one(constant: Constant) -> dict[str, Any]:
-            pattern = cases_of(constant.module)
+            pattern = cases_of(constant)
             return entry(constant, baselines[pattern], pattern, seeds)
 
         for constant, measured in zip(constants, pool.map(one, constants), strict=True):
@@ -194,7 +200,7 @@ def main() -> None:
     if given.list:
         for each in wanted:
             values = " or ".join(f"{value:g}" for value in other_values(each).values())
-            print(f"{each.address} = {each.value} {each.unit}: {values}; {len(chosen(cases_of(each.module)))} cases")
+            print(f"{each.address} = {each.value} {each.unit}: {values}; {len(chosen(cases_of(each)))} cases")
         return
     kept = json.loads(given.cache.read_text()) if given.cache.exists() else {}
     if not given.page:

@@ -16,6 +16,11 @@ MODULES = frozenset(
     }
 )  # fmt: skip
 
+# Files that take longest, longest first: where processes take whole files in turn, all of them end at about one time.
+LONGEST = (
+    "test_pages", "test_drivers", "test_numpyro", "test_site",
+)  # fmt: skip
+
 # Many seeds or problems, processes, or more than about two seconds in all.
 TESTS: dict[str, tuple[str, ...]] = {
     "test_applications": ("test_a_search_finds_most_shapes_of_heptane",),
@@ -77,6 +82,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_storage": ("test_every_truncation_is_noticed", "test_flipped_bits_are_noticed_or_do_not_matter"),
     "test_workers": ("test_processes_of_the_standard_library", "test_processes_run_any_function"),
 }  # fmt: skip
+
+
+def turn(module: str) -> int:
+    """When a file has its turn: the longest ones first, then all others."""
+    return LONGEST.index(module) if module in LONGEST else len(LONGEST)
 
 
 def is_slow(folder: str, module: str, name: str) -> bool:

@@ -23,7 +23,7 @@ class Outside(NamedTuple):
 
 
 def held_outside(found: Frozen, frame: Frame, hessian: Array) -> Outside | None:
-    """What the user is told, from the Hessian (D, D) of the Lagrangian in user coordinates; None without constraints."""
+    """What the user is told, from the Hessian (D, D) of the Lagrangian, in user coordinates; None if unconstrained."""
     held = found.held
     if held is None:
         return None

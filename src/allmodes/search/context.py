@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import GRADIENT, HESSIAN, VALUE, Needs
+from allmodes.objective import BY_ORDER, Needs
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import Constraints
 from allmodes.objective.equations import PER_ROOT
@@ -21,7 +21,6 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _FEW_VALUES = 8  # space-filling values below which their range stands in for the interquartile range
 _MOST_VALUES = 4096  # space-filling values kept: more would not change the quartiles
 
@@ -117,7 +116,7 @@ class Context:
     @property
     def needs(self) -> Needs:
         """What local searches want to know at every point, besides its value."""
-        return _NEEDS[2 if self.has_model else self.order]
+        return BY_ORDER[2 if self.has_model else self.order]
 
     @property
     def left(self) -> int:

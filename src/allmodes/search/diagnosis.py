@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
+from allmodes.objective import BY_ORDER, Evaluation
 from allmodes.search.context import Context
 from allmodes.search.searcher import Request
 from allmodes.search.tolerances import EPSILON, TINY
@@ -20,7 +20,6 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _LINE = 7  # points in a row: their differences up to the sixth order tell rounding from the shape of the function
 _SPACING = 1e-6  # of the box, between them: ten digits of float32, and for smooth functions next to nothing
 _ALIKE = 4.0  # ratio of estimates of one noise level from differences of three orders: more is the function's shape
@@ -38,7 +37,6 @@ _ADVICE = {
     "hess": "Check its scale. An approximation, such as Gauss and Newton's J^T J of a fit, will not do: by it saddles "
     "are minima. With jac alone the curvature is measured where searches arrive, so",
 }
-_UNLIKE = 1e-8  # of a value: sums in another order differ by less
 _TRIED = 64  # places, where constraints allow few
 _ROUNDED = 20.0  # roundings of a value, in a difference of two and in what derivatives say of it
 
@@ -87,7 +85,7 @@ class Diagnosis:
             return Request(np.concatenate([line, images]))
         other, way = self._place(self.places[1])
         pairs = [place + _REACH * direction, other, other + _REACH * way]
-        needs = self.context.needs if self.context.is_system else _NEEDS[order]
+        needs = self.context.needs if self.context.is_system else BY_ORDER[order]
         if is_dear:
             return Request(np.array([place, *pairs][: 2 * self.rounds]), needs)
         return Request(np.concatenate([line, pairs, images]), needs)
@@ -169,7 +167,7 @@ class Diagnosis:
         first, n = float(values[0]), len(group.tested)
         for point, value, words in zip(points[-n:], values[-n:].tolist(), group.words, strict=True):
             size = max(abs(first), abs(value))
-            if np.isfinite(size) and abs(value - first) > max(_UNLIKE, 10.0 * self.context.rounding) * size:
+            if np.isfinite(size) and abs(value - first) > self.context.tolerances.unlike * size:
                 raise ValueError(
                     f"symmetry has the {words}, which fun does not have: its value is {first:.10g} at x = {points[0]} "
                     f"and {value:.10g} at the image x = {point}. Leave it out, or correct fun."

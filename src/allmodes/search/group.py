@@ -15,8 +15,7 @@ from allmodes.search.archive import Frozen
 from allmodes.storage import stored
 
 _MOST = 720  # maps: six blocks that may be exchanged. Every mode is kept with all its images
-_DIGITS = 6  # of the entries of a map, by which it is known again
-_SMALL = 1e-6  # of the largest coordinate: a point on a mirror has no sign
+_DIGITS = 6  # of the entries of a map, by which it is recognised; smaller entries and coordinates count as zero
 _MOST_TESTED = 8  # generators that are compared with the function
 
 Array = NDArray[np.float64]
@@ -100,7 +99,7 @@ class Group:
         if self.chooser is not None:
             apart = np.abs(points - np.asarray(self.chooser(points[0].copy()), dtype=np.float64)).max(axis=1)
             return int(apart.argmin())
-        least = -_SMALL * np.abs(points).max(initial=0.0)
+        least = -(10.0**-_DIGITS) * np.abs(points).max(initial=0.0)
         signs = (points[:, self.turned] < least).tolist()
         return min(range(len(points)), key=lambda n: (signs[n], *points[n].round(12).tolist()))
 

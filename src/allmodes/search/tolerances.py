@@ -28,6 +28,7 @@ _RELATIVE_TIE = 1e-12  # of the value: what a sum of a few thousand rounded term
 _LARGEST_TIE = 1e-3  # of the scale
 _ROUNDING = (1e-11, 1e-15, 1e-14)  # of the local relief, of the scale, of the value: smaller differences are rounding
 _ERROR = 4.0  # roundings of the last digit in a value: a few terms of its size are added up
+_UNLIKE = 1e-8  # of a value: sums taken in another order differ by less
 _NOISE = 3.0  # standard deviations of a difference that may be chance, even for the best of many
 
 
@@ -116,6 +117,11 @@ class Tolerances(NamedTuple):
         fall = float(np.abs(np.einsum("jd,de,je->j", apart, H, apart)).min(initial=np.inf))
         error = 0.5 * context.xtol**2 * float(np.abs(H).max(initial=0.0))
         return float(np.fmin(self.tie, _TIE * fall + error + self._relative_tie(abs(archive.best))))
+
+    @property
+    def unlike(self) -> float:
+        """Values at images under a symmetry that differ by more, as a share of them, are not the same value."""
+        return max(_UNLIKE, 10.0 * self.context.rounding)
 
     def error_of(self, value: Array | float) -> Array:
         """How far values (...) that are this large may be off by rounding; 0 where the function failed."""

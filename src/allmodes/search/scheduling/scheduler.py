@@ -34,7 +34,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SCREENING, _BESIDE = "screening", "beside"
-_IN_VAIN = (Stuck, Rejected)
 _JOINING: dict[str, Callable[[Context], Searcher]] = {
     each.name: each for each in (Population, Annealing, Overview, Edges)
 }
@@ -222,7 +221,7 @@ class Scheduler(Strategy):
             self.turns.bandit.succeed(origin.member)
         if origin.member == LOCAL:
             self.multistart.ended(event, self.local.numbers if isinstance(event, NewMode) else [])
-            if isinstance(event, _IN_VAIN):
+            if isinstance(event, Stuck | Rejected):
                 for member in self.members.values():
                     member.add_stuck(event.point, event.value)
         elif origin.start != POLISH:

@@ -28,10 +28,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 End: TypeAlias = NewMode | KnownMode | Rejected | Recognised | Stuck | RanAway | Failed
 
-_VERDICTS = (NewMode, KnownMode, Rejected)
-_ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
-_IN_MODES = (Recognised, NewMode, KnownMode)
-_NOWHERE = (Rejected, Stuck, RanAway)
 _FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
 _DRAW = {BETWEEN_MODES: between_modes.draw, NEAR_BEST: near_best.draw, AT_BOUNDS: at_bounds.draw}
 
@@ -207,9 +203,9 @@ class Multistart:
 
         Only searches that began here count, not those of other members, nor those that a verification waits for.
         """
-        if not isinstance(event, _ENDS) or event.origin.member != LOCAL:
+        if not isinstance(event, End) or event.origin.member != LOCAL:
             return
-        if event.origin.question >= 0 and not isinstance(event, _VERDICTS):
+        if event.origin.question >= 0 and not isinstance(event, NewMode | KnownMode | Rejected):
             return
         self._count(event, running)
         kind, is_success = event.origin.start, self._is_success(event)
@@ -227,12 +223,12 @@ class Multistart:
         if isinstance(event, NewMode) and is_wanted(self.context)[event.mode]:
             counts.since_new, counts.last_new = 0, self.context.nfev
             counts.awaited = max(running, default=-1)
-        mode = event.mode if isinstance(event, _IN_MODES) else -1
+        mode = event.mode if isinstance(event, Recognised | NewMode | KnownMode) else -1
         if event.origin.start in _FRESH:
             counts.fresh.end(mode if mode < 0 else int(self.context.archive.primary[mode]), self.context.nfev)
         if event.origin.recognised >= 0:
             self.context.observe_check(mode == event.origin.recognised)
-        counts.nowhere += isinstance(event, _NOWHERE)
+        counts.nowhere += isinstance(event, Rejected | Stuck | RanAway)
         counts.tired += isinstance(event, Stuck) and event.is_tired
         counts.level += isinstance(event, Rejected) and event.reason == PLATEAU
         counts.runaways += isinstance(event, RanAway)

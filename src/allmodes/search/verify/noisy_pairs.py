@@ -11,13 +11,12 @@ from allmodes.objective.bounds import Box
 from allmodes.search.context import Context
 from allmodes.search.searchers.noisy.tuning import TUNING
 from allmodes.search.verify.parabola import deviation
-from allmodes.search.verify.same_mode import points_between
+from allmodes.search.verify.same_mode import SHARES, points_between
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_HALFWAY = 2  # number among the points between
 _SURE = 3.0  # standard errors by which the function falls between two hills; one before the final comparison
 
 
@@ -55,7 +54,7 @@ class Sorting:
         box, archive = self.context.box, self.context.archive
         J, places = len(archive), archive.means
         self.rivals = nearest_better(box, places, archive.values)
-        self.points = np.concatenate([places, points_between(box, places, places[self.rivals])[:, _HALFWAY]])
+        self.points = np.concatenate([places, points_between(box, places, places[self.rivals])[:, len(SHARES) // 2]])
         self.counts, self.means, self.squares = np.zeros((3, 2 * J))
         self.is_two = self.rivals == np.arange(J)
         self.is_open = ~self.is_two

@@ -29,9 +29,8 @@ Array = NDArray[np.float64]
 BEND, FINAL, PROBE, KINK, BETWEEN, DONE = "bend", "final", "probe", "kink", "between", "done"
 NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
 _FAR = 100.0  # xtol: after a last step longer than this a search has not arrived
-_RISES = 1e-6  # of the scale: where values differ by more, the ground beside a level mode rises
 _PUSH = 1e-9  # of the spread of the function: a smaller slope counts as none
-_LEVEL = 1e-6  # of the scale of the function: a smaller curvature counts as none
+_LEVEL = 1e-6  # of the scale of the function: smaller curvatures, and smaller rises beside a level mode, count as none
 _KINKED = 30.0  # times: what lies between
 
 
@@ -142,7 +141,7 @@ class Arrival:
             if values.min() < launch.value - context.tolerances.rounding():
                 self._send_on(self.asked[int(values.argmin())])
             else:
-                if self.kind == "flat" and values.min() > launch.value + _RISES * context.scale:  # the rest is barred
+                if self.kind == "flat" and values.min() > launch.value + _LEVEL * context.scale:  # the rest is barred
                     self.kind = "optimum"
                 self._compare(context)
         elif not np.isfinite(values).all() or (gradients is not None and not np.isfinite(gradients).all()):

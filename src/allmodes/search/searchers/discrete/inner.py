@@ -16,8 +16,7 @@ _RISE = 1e-4  # of what the slope promises: a step that gains less is too long
 _SHORTER = 0.1, 0.5  # of a step that was too long, at least and at most
 _MOST_CUTS = 7  # of one step
 _KINK = 3.0  # times: curvature over short steps beyond that over ten times longer ones is a kink
-_STRETCH = 1.5  # of poll steps in a direction that was good; the volume that they span stays
-_LONGER = 1.5  # steps of a poll after a good one
+_LONGER = 1.5  # steps of a poll after a good one, and once more those in its direction, at equal volume
 _AGAIN = 1e-6  # of the whole rise: a poll that gained more is followed by another
 _LEAST_CURVATURE = 1e-8  # of the largest: a smaller difference says nothing
 
@@ -217,7 +216,7 @@ class Inner:
         if values[best] > self.value + error:
             self.x, self.value = self.asked[best].copy(), float(values[best])
             along = self.basis[best % r]  # the floor of a valley is long: steps become longer where that was good
-            self.shape = _STRETCH ** (-1.0 / r) * (np.eye(r) + (_STRETCH - 1.0) * np.outer(along, along)) @ self.shape
+            self.shape = _LONGER ** (-1.0 / r) * (np.eye(r) + (_LONGER - 1.0) * np.outer(along, along)) @ self.shape
             self.poll = min(_LONGER * self.poll, TUNING.longest / float(np.abs(self.shape).max()))
             self.steps += 1
         else:

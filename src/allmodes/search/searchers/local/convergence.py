@@ -11,8 +11,6 @@ from allmodes.search.searchers.local.table import Array, Counts, Mask
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
-_SLOWEST = 1.0 - TUNING.quadratic  # ratio of a step to the one before: steps that shrink by less are not extrapolated
-
 
 def last_step(context: Context) -> float:
     """A measured model whose step is shorter needs no further gradient: Newton's method squares its error."""
@@ -44,7 +42,7 @@ def is_stationary(
 
 
 def stretch(
-    far: Array, distance: Array, shrinkage: Array, is_sure: Mask, slowest: float = _SLOWEST
+    far: Array, distance: Array, shrinkage: Array, is_sure: Mask, slowest: float = 1.0 - TUNING.quadratic
 ) -> tuple[Array, Array]:
     """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0; and q.
 

@@ -21,8 +21,9 @@ from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.population.components import ARMS, HOP, MIX, POOL, RAY, REHEAT, Components, nearest
 from allmodes.search.searchers.population.hops import Hops
 from allmodes.search.searchers.population.pool import Pool
-from allmodes.search.searchers.population.probes import FEWEST_MODES, Probes
+from allmodes.search.searchers.population.probes import Probes
 from allmodes.search.searchers.population.tuning import TUNING
+from allmodes.search.starts import between_modes
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -106,7 +107,7 @@ class Population(Searcher):
     def _fill(self) -> Array:
         """Begin components in the free slots; returns new points for the pool, if it has run out of starts."""
         context, archive, counted = self.context, self.context.archive, self.context.counted
-        arms = [POOL, RAY, MIX] if len(counted) >= FEWEST_MODES else [POOL]
+        arms = [POOL, RAY, MIX] if len(counted) >= between_modes.FEWEST else [POOL]
         arms += [HOP] if self.hops.funnels else []
         if not len(self.large) and self.bandit.choose(context.rng, [*arms, REHEAT]) == REHEAT:
             start = self.hops.reheat()

@@ -20,7 +20,6 @@ from allmodes.search.starts import between_modes
 from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
-FEWEST_MODES = 3  # of which a mix is made; before that rays and mixes have little to go by
 _ORDER = (1, 3, 2)  # in which points between a start and a mode are evaluated, the likeliest to be low first
 
 Array = NDArray[np.float64]

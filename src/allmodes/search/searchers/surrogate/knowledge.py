@@ -15,7 +15,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _BENDS = (1.0, 8.0, 64.0)  # divisors of the upper quartile of the gaps: a wide range, of which the likeliest is taken
-_QUARTILE = 0.75
 
 
 @stored
@@ -100,7 +99,7 @@ class Knowledge:
         is_periodic[self.box.periodic_unit] = True
         values = self.values
         if len(self) >= TUNING.relearnt * self.fitted_at:
-            gap = float(np.quantile(values.max() - values, _QUARTILE)) or 1.0
+            gap = float(np.quantile(values.max() - values, 0.75)) or 1.0
             begun = [self.fitted._replace(bend=bend) for bend in (np.inf, *(gap / part for part in _BENDS))]
             tried = [fit(self.points, values, each, is_periodic) for each in begun]
             losses = [likelihood(self.points, values, each, is_periodic) for each in tried]
