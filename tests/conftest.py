@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
 
 from browser.chromium import find
 from slow import is_slow, turn
+
+# Most of what JAX does in tests is to compile programs that run once: a quarter of that is optimising them.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell in the background, such as of a CI, starts it so
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -18,7 +18,8 @@ MODULES = frozenset(
 
 # Files that take longest, longest first: where processes take whole files in turn, all of them end at about one time.
 LONGEST = (
-    "test_pages", "test_drivers", "test_numpyro", "test_site",
+    "test_pages", "test_drivers", "test_shapes", "test_reproduce_weights", "test_site", "test_numpyro", "test_fitting",
+    "test_page_in_chromium", "test_worker_faults", "test_constrained", "test_every_family", "test_surrogate",
 )  # fmt: skip
 
 # Many seeds or problems, processes, or more than about two seconds in all.
