@@ -59,6 +59,10 @@ class Counts:
     last_new: int = 0
     awaited: int = -1
 
+    def found(self, nfev: int, awaited: int = -1) -> None:
+        """A new mode was found, after so many evaluations, while searches up to this number were in flight."""
+        self.since_new, self.last_new, self.awaited = 0, nfev, awaited
+
 
 @stored
 @dataclass
@@ -221,8 +225,7 @@ class Multistart:
         counts.searches += 1
         counts.since_new += 1
         if isinstance(event, NewMode) and is_wanted(self.context)[event.mode]:
-            counts.since_new, counts.last_new = 0, self.context.nfev
-            counts.awaited = max(running, default=-1)
+            counts.found(self.context.nfev, max(running, default=-1))
         mode = event.mode if isinstance(event, Recognised | NewMode | KnownMode) else -1
         if event.origin.start in _FRESH:
             counts.fresh.end(mode if mode < 0 else int(self.context.archive.primary[mode]), self.context.nfev)

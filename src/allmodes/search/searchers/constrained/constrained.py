@@ -203,8 +203,7 @@ class Constrained(Strategy):
                 self._ended(launch, archive.closest(launch.point)[0])
                 return
             mode = archive.add(launch.point, -launch.value, frozen_of(self.context, arrival))
-            self.counts.since_new, self.counts.last_new = 0, self.context.nfev
-            self.counts.awaited = self.begun - 1
+            self.counts.found(self.context.nfev, self.begun - 1)
             archive.hit(mode)
             self._ended(launch, mode)
         elif arrival.verdict == KNOWN:

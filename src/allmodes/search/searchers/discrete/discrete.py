@@ -197,8 +197,9 @@ class Discrete(Strategy):
                 context.observe_level(self.nodes.values[walk.path[:1]])
             counts.fresh.end(mode, context.nfev)
         counts.searches += 1
-        counts.since_new = 0 if is_new else counts.since_new + 1
-        counts.last_new = context.nfev if is_new else counts.last_new
+        counts.since_new += 1
+        if is_new:
+            counts.found(context.nfev)
         self.since_better += 1
         if context.archive.best > self.best + float(context.tolerances.error_of(context.archive.best)):
             self.best, self.since_better = context.archive.best, 0

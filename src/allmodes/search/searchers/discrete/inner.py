@@ -102,6 +102,14 @@ class Inner:
             self.asked = self._clipped(self.x + np.concatenate([steps, -steps]))
         return self.asked
 
+    def stand(self, x: Array) -> None:
+        """It has come to rest at x: where periodic coordinates have been wrapped."""
+        self.x = x
+
+    def rise(self, value: float) -> None:
+        """Its place was given up for one with this value, at other levels."""
+        self.value = value
+
     def tell(self, values: Array, error: float) -> None:
         """Values at the points last asked for, which may be off by rounding."""
         if self.phase == "value":

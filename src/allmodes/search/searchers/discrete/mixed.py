@@ -118,7 +118,7 @@ class MixedWalk:
             self.is_over = True
             return
         place = space.units(self.levels[None], self.inner.x[None])
-        self.inner.x = context.box.project(place)[0, space.reals]  # periodic ones wrapped
+        self.inner.stand(context.box.project(place)[0, space.reals])
         self.other, apart = nodes.nearest(self.levels, self.inner.x)
         if apart < context.tolerances.same:
             self._end_in(nodes)
@@ -165,7 +165,7 @@ class MixedWalk:
     def _looked(self, values: Array, error: float, xtol: float) -> None:
         best = int(np.where(np.isfinite(values), values, -np.inf).argmax())
         if values[best] > self.inner.value + error:
-            self.inner.value = float(values[best])
+            self.inner.rise(float(values[best]))
             self._move(self.around[best], self.inner)
         elif self.inner.xtol > xtol:  # good enough to go on, but not for a verdict
             self.inner, self.stage, self.before = _from(self.inner, self.inner.value, xtol=xtol), "land", None
