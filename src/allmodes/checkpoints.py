@@ -148,9 +148,7 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
         )
     # Budgets may have grown; what "auto" chose for the first one stays.
     ours.settings = replace(theirs.settings, seed=ours.settings.seed, method=ours.settings.method)
-    ours.context.maxfev = theirs.settings.maxfev
-    if not ours.context.asymmetry:
-        ours.context.group = theirs.context.group  # with the user's function, which is not saved
+    ours.context.take_budget(theirs.context)
     ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""

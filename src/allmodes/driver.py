@@ -277,14 +277,13 @@ class Driver:
         """The constraints of a search that was saved, as `find_minima` takes them."""
         state = self.state
         if isinstance(state.search, Constrained):
-            if constraints is None:
+            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
+            made = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
+            if made is None:
                 raise ValueError(
                     "the saved search has constraints, which are not saved; pass the same constraints again."
                 )
-            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
-            state.context.constraints = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
-            if state.context.constraints is not None:
-                state.context.constraints.taken()  # they were counted when the search began
+            state.context.constrain(made)
         elif constraints is not None:
             raise ValueError("the saved search has no constraints; leave constraints out, or begin another search.")
 

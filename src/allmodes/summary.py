@@ -1,4 +1,4 @@
-"""From what a search has found to what the user is told."""
+"""Turns what a search has found into what the user is told."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _with_best(context: Context, settings: Settings) -> Context:
 
 
 def _is_better(context: Context) -> bool:
-    """Whether a point was evaluated that is better than every mode, by however little; of noisy values nobody knows."""
+    """Whether a point was evaluated that is better than every mode, by however little; unknown if values are noisy."""
     if context.constraints is not None and len(context.archive):  # feasible up to a tolerance, which is worth a little
         return context.is_beaten
     return context.noise == 0.0 and (not len(context.archive) or context.best_value > context.archive.best)

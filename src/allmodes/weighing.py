@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def weights_of(context: Context, order: NDArray[np.intp], temperature: float) -> Array:
-    """Laplace weights (J,) of modes `order` at the temperature, each of what is inside the bounds.
+    """Laplace weights (J,) of modes `order` at the temperature, each for the part inside the bounds.
 
     They are those of a measure in the user's coordinates, whatever scale these are searched on.
     """

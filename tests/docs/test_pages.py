@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import command_line
@@ -29,6 +30,8 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for shown in pages.Session(page, tmp_path).run():
         assert shown.agrees, f"{shown.where} shows\n{shown.wanted}\nand now prints\n{shown.got}"
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     if page.parent.name == "gallery" and page.stem != "index":
         pictures = pages.pictures(page.read_text(encoding="utf-8"))
         assert pictures

@@ -24,19 +24,19 @@ _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
 _TINY = 1e-9
 _FEW = 4  # modes close to a point that it is compared with
-_MANY = 2_000  # point-mode distances from which on a tree is quicker than computing all of them
+_MANY = 2_000  # distances from points to modes: with more, a tree is quicker than computing them all
 
 
 @stored
 @dataclass(frozen=True)
 class Held:
-    """What is known of a mode under constraints, of the function that is minimised inside (see `Constraints`).
+    """What is known of a mode under constraints, in terms of the function that is minimised inside (see `Constraints`).
 
     Attributes:
         violation: of the worst constraint, as a share of its scale.
         rows: (r,), which are active; `constraints`, the numbers of the constraints they belong to.
-        multipliers: (m,), the gradient is the sum of those of the constraints times these, beside bounds.
-        residual: (d,), what of the gradient nothing holds.
+        multipliers: (m,); times the gradients of the constraints they add up to the gradient, apart from bounds.
+        residual: (d,), the part of the gradient that nothing balances.
         model: (d, d), the Hessian of the objective, as far as it was learnt.
         slopes: with which constraints that are no equalities hold the mode.
         free: dimension of the active set.
@@ -90,9 +90,9 @@ class Archive:
         components: means (J, d) and factors of the precisions.
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
-        hits: searches that ended in each mode, (J,); those in an image of it are counted there, too.
+        hits: searches that ended in each mode, (J,); those that ended in one of its images count, too.
         primary: the mode that each is an image of, (J,), by a symmetry that the user stated; itself if it is none.
-        maps: by which map of the group it is one, (J,).
+        maps: the map of the group that makes it one, (J,).
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """
@@ -138,7 +138,7 @@ class Archive:
         return len(self) - 1
 
     def add_all(self, points: Array, values: Array, record: Frozen) -> None:
-        """Freeze modes (n, d) of which the same is known."""
+        """Freeze modes (n, d) that share a record."""
         first, n = len(self), len(points)
         if not n:
             return
@@ -161,8 +161,12 @@ class Archive:
         self.tree = self.median_gap = None
 
     def revalue(self, j: int, value: float, **changes: Any) -> None:
-        """A mode's value was measured anew; its place stays."""
+        """A mode's value was measured again; its place stays."""
         self.values[j], self.records[j] = value, replace(self.records[j], **changes)
+
+    def declare(self, kind: str) -> None:
+        """All modes are of this kind."""
+        self.records = [replace(record, kind=kind) for record in self.records]
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
@@ -208,9 +212,9 @@ class Archive:
         return self.median_gap
 
     def _closest(self, points: Array, k: int) -> tuple[Indices, Array]:
-        """The k modes closest to every point, in no order, and how far off they are, both (n, k).
+        """The k modes closest to every point, unsorted, and their distances, both (n, k).
 
-        Many are looked up in a tree, which knows neither periodic coordinates nor infinite ones.
+        Many are looked up in a tree, which cannot handle periodic coordinates or infinite ones.
         """
         is_large = len(self) * len(points) >= _MANY and self.box.d > 0
         if is_large and not self.box.periodic_unit.size and np.isfinite(points).all():

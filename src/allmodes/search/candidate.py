@@ -17,7 +17,7 @@ GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
     "given", "space-filling", "screened", "between modes", "near best", "at bounds",
 )  # fmt: skip
 FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
-EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a root, and no double one
+EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a simple root
 POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.
 LOCAL, POPULATION, ANNEALING, SYMMETRY, OVERVIEW, REFINEMENT, EDGES = (
@@ -41,7 +41,7 @@ class Origin(NamedTuple):
     Attributes:
         member: who proposed it, and is charged for what it costs.
         start: the kind of start, for local searches; the kind of component, for populations.
-        number: of the local search or component, which its member knows it by.
+        number: of the local search or component, by which its member knows it.
         cost: evaluations so far.
         question: the verification that waits for this local search, or -1.
         compared: the mode it was told apart from on its way, or -1.

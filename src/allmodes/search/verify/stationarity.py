@@ -19,7 +19,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SIDES = np.array([1.0, -1.0])
-_FARTHER = 4.0  # times: where the fall along a weak axis is measured again, on the other side
+_FARTHER = 4.0  # times farther: where the fall along a weak axis is measured again, on the other side
 
 
 class Shape(NamedTuple):
@@ -28,8 +28,8 @@ class Shape(NamedTuple):
     Attributes:
         held: (d,), coordinates at a bound that the ascent surely pushes against.
         eigenvalues, axes: ascending (n,), and directions (n, d).
-        level: curvature that cannot be told from none.
-        is_weak: (n,), curvature that is so little that values must confirm it.
+        level: the largest curvature that cannot be told from none.
+        is_weak: (n,), where the curvature is so small that values must confirm it.
     """
 
     held: NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The curvature that is closest to rising, or rises."""
+        """The curvature that is closest to rising, or that rises."""
         return float(self.eigenvalues[-1])
 
 
@@ -56,7 +56,7 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     axes = np.zeros((len(free), d))
     axes[:, free] = vectors.T
     largest = float(np.abs(eigenvalues).max(initial=0.0))
-    share = context.tolerances.near if context.order == 2 else 1.0  # a Hessian that is given is that of the very point
+    share = context.tolerances.near if context.order == 2 else 1.0  # a given Hessian is that of the point itself
     level = TUNING.level * share * largest
     if context.order == 0:  # rounding of values over the square of the longest difference step
         level = max(level, 4.0 * float(context.tolerances.error_of(candidate.value)) / TUNING.longest**2)
@@ -79,7 +79,7 @@ def examine(context: Context, candidate: Candidate) -> Step:
 
 
 def _slack(context: Context, candidate: Candidate) -> float:
-    """Differences of values near a candidate that mean nothing."""
+    """Differences of values near a candidate that may be rounding."""
     return context.tolerances.rounding(float(np.abs(candidate.hessian).max(initial=0.0)))
 
 
@@ -135,7 +135,7 @@ class WeakAxes(ByValues):
         if context.order == 0 and near[0] > 10.0 * error and far[0] < TUNING.linear * near[0]:
             return NoOptimum("a kink that differences took for a peak")
         is_alike = (near > TUNING.seen * expected) & (near < expected / TUNING.seen)
-        # each far side by itself: where a level valley bends one falls much and the other hardly
+        # each far side by itself: where a level valley bends, one falls a lot and the other hardly
         is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
         if not (is_alike & is_parabola).all():
             return LevelGround(candidate)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import ModeFinder, find_maxima, find_minima
+from allmodes.search.searchers.surrogate.surrogate import Surrogate
 
 HIMMELBLAU = np.array([[3.0, 2.0], [-2.805118, 3.131312], [-3.779310, -3.283186], [3.584428, -1.848126]])
 
@@ -109,7 +110,9 @@ def test_it_goes_on_from_what_was_saved(tmp_path):
     given = {"method": "surrogate", "maxfev": 48, "rng": 3}
     whole = run(ModeFinder([(-6, 6)] * 2, **given), 48).result
     run(ModeFinder([(-6, 6)] * 2, **given), 24).save(tmp_path / "half.npz")
-    resumed = run(ModeFinder.load(tmp_path / "half.npz"), 48).result
+    loaded = ModeFinder.load(tmp_path / "half.npz")
+    assert isinstance(loaded._driver.state.search, Surrogate)
+    resumed = run(loaded, 48).result
     assert [mode.x.tolist() for mode in whole.modes] == [mode.x.tolist() for mode in resumed.modes]
     assert whole.nfev == resumed.nfev == 48
 

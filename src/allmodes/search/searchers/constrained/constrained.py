@@ -33,7 +33,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_STUCK = 16  # searches that got stuck and wait for a population, the best of them
+_STUCK = 16  # stuck searches that wait for a population: the best of them
 NO_FEASIBLE = "no feasible point"
 
 
@@ -51,7 +51,7 @@ class Constrained(Strategy):
         stuck: local searches that ended nowhere, the best; `descents`, the population that goes on from one of them.
         descended: evaluations of these.
         counts: what came of the local searches; `bandit`, what each kind of start has brought.
-        closed: starts in a row that no feasible point was found near.
+        closed: starts in a row without a feasible point nearby.
         closest_yet, violation: the least violated point, and by how much, while none is feasible.
         said: why it is over.
     """
@@ -153,12 +153,11 @@ class Constrained(Strategy):
         if len(told := self.told.take(1)):
             return told[0], GIVEN
         kind = self.bandit.choose(self.context.rng, self._kinds())
-        made = between_modes.draw(self.context, 1) if kind == BETWEEN_MODES else []
-        return (
-            (made[0].point, kind)
-            if made
-            else (self.space_filling.draw(1)[0], AT_BOUNDS if kind == AT_BOUNDS else SPACE_FILLING)
-        )
+        if kind == BETWEEN_MODES:
+            if made := between_modes.draw(self.context, 1):
+                return made[0].point, kind
+            kind = SPACE_FILLING
+        return self.space_filling.draw(1)[0], kind
 
     def _kinds(self) -> list[str]:
         """Kinds of starts: in extreme places where a mode is held by constraints or bounds."""
@@ -170,7 +169,7 @@ class Constrained(Strategy):
         return kinds
 
     def _note_closed(self, start: Array) -> None:
-        """No feasible point near a start."""
+        """There was no feasible point near a start."""
         constraints = self.context.constraints
         assert constraints is not None
         self.closed += 1
@@ -227,8 +226,7 @@ class Constrained(Strategy):
                 self._ended(launch, archive.closest(launch.point)[0])
                 return
             mode = archive.add(launch.point, -launch.value, frozen_of(self.context, arrival))
-            self.counts.since_new, self.counts.last_new = 0, self.context.nfev
-            self.counts.awaited = self.begun - 1
+            self.counts.found(self.context.nfev, self.begun - 1)
             archive.hit(mode)
             self.bandit.succeed(launch.kind)
             self._ended(launch, mode)

@@ -21,7 +21,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 LOOK, TRIAL, SLOPE, ARRIVED, LOST = "look", "trial", "slope", "arrived", "lost"
-_TINY_CHANGE = 1e-8  # of the lengths of two vectors: no update of the Hessian by less
+_TINY_CHANGE = 1e-8  # of the product of two lengths: with less the Hessian is not updated
 
 
 @stored
@@ -188,7 +188,7 @@ class Launch:
         return chosen
 
     def _slopes(self, beside: Array, values: Array) -> Array:
-        """The gradient (d,) by values beside the point; least where nothing is known."""
+        """The gradient (d,) by values beside the point; that of least length where some is unknown."""
         ways, rises = beside - self.point, values - self.value
         is_known = np.isfinite(rises) & (np.abs(ways).max(axis=1, initial=0.0) > 0.0)
         if not is_known.any():

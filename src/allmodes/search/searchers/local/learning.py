@@ -15,7 +15,7 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
-_VAGUE = 10.0  # times longer than needed: curvature that was measured over such steps inward from a bound is vague
+_VAGUE = 10.0  # times longer than needed: curvature measured inward from a bound over such steps is vague
 
 
 @stored
@@ -25,17 +25,17 @@ class TrustRegionTable(Table):
 
     Attributes:
         hessian: of the model at the point; a guess unless `is_measured` nearby.
-        gauss_newton, second: of residuals, the two parts that a Hessian has: the matrix of Gauss and Newton at the
+        gauss_newton, second: for residuals, the two parts of a Hessian: the Gauss-Newton matrix at the
             point, and what is known of the rest, which the model may leave out.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
-        missed: by residual models, the share of the change of gradient over the last step; infinite if it was refused.
+        missed: the share of the last change of gradient that a residual model missed; infinite if the step was refused.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
         slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
-        along: a direction in which it does not move; 0 where it moves freely.
+        along: a direction in which it does not move; 0 if it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
-        was_measured: of residuals, whether the curvature was measured, and not only shown by steps.
+        was_measured: for residuals, whether the curvature was measured rather than learnt from steps.
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
@@ -90,7 +90,7 @@ def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array
 def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tuple[Array, Array]:
     """Directions (n, d, d) along which the curvature is measured, and how far (n, d).
 
-    They are the axes of the model: so a narrow valley is measured as well as a round one.
+    They are the axes of the model, so that a narrow valley is measured as well as a round one.
     """
     H, box, point = table.hessian[rows], context.box, table.point[rows]
     model = models.model(box, point, table.gradient[rows], H)
@@ -136,7 +136,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     taken, refused = rows[is_better], rows[~is_better]
     pace, reach = residuals.pace(context), _reach(missed, length)
     table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
-    if order == 2 or context.has_model:  # these learn nothing from a point that is refused: the next step must differ
+    if order == 2 or context.has_model:  # these learn nothing from a refused point, so the next step must differ
         table.radius[refused] = np.minimum(table.radius[refused], pace.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if context.has_model:
@@ -161,7 +161,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
             table.hessian[refused] = models.match_value(H[~is_better], s[~is_better], wrong)
         return refused
     if context.has_model:
-        table.hessian[refused] = table.gauss_newton[refused]  # what was learnt is what may have been wrong
+        table.hessian[refused] = table.gauss_newton[refused]  # what was learnt may be what was wrong
         change, model = (slope - g)[is_better], told.hessian[is_better, 0]
         residuals.learn_second(context, table, taken, s[is_better], change, model)
         table.is_measured[taken] |= residuals.is_convincing(table, taken)
@@ -205,7 +205,7 @@ def _reach(missed: Array, length: Array) -> Array:
 
 
 def _longest(context: Context, point: Array) -> Array:
-    """How long steps from points (n, d) may be if models are not exact: in the box longer ones leave the basin."""
+    """How long steps from points (n, d) may be unless models are exact: in the box longer ones leave the basin."""
     inside = context.box.project(point)  # around periodic coordinates
     is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
     return np.where(is_inside, residuals.first_radius(context), np.inf)
@@ -217,7 +217,7 @@ def _resized(
 ) -> Array:  # fmt: skip
     """The next trust regions, by how well the models predicted the rise.
 
-    They become longer than the longest as far as models reach that were followed to the end of the trust region: where
+    They exceed the longest only as far as models reach that were followed to the end of the trust region: where
     a step ends within it, the next one turns.
     """
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
@@ -263,7 +263,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
-        # in a narrow valley the slope along it drowns in what the curvature across makes of forward differences
+        # in a narrow valley the slope along it drowns in the error of forward differences across it
         bias = 0.5 * steps * np.einsum("nii->ni", H)
         is_seen = np.abs(bias * steps) > context.tolerances.error_of(value)[:, None]  # rounding of the slope is less
         bias = np.where(is_seen & np.isfinite(bias), bias, table.bias[rows])
@@ -284,7 +284,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
 
 
 def _is_vague(context: Context, table: TrustRegionTable, rows: Rows, points: Array, H: Array) -> Mask:
-    """Whether curvature was first measured on one side of a bound, over steps far longer than it turns out to need."""
+    """Whether curvature was first measured inward from a bound, over steps that prove to be far longer than needed."""
     d, point = table.d, table.point[rows]
     first, second = points[:, :d] - point[:, None], points[:, d : 2 * d] - point[:, None]
     is_one_sided = (first * second).sum(axis=2) > 0.0

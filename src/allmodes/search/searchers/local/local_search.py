@@ -1,4 +1,4 @@
-"""Many local searches at once, each stopped as soon as it is seen to fall into a known mode."""
+"""Many local searches at once, each stopped as soon as it is falling into a known mode."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LocalSearch:
 
     @property
     def numbers(self) -> list[int]:
-        """Of the searches that are running, in order; those that others began are counted with its own."""
+        """The numbers of the running searches, in order, including those that others began."""
         return sorted(number for table in self._tables for number in table.path[table.rows].tolist())
 
     def count(self, *kinds: str) -> int:
@@ -63,7 +63,7 @@ class LocalSearch:
     # ---- beginning
 
     def open(self, starts: list[Start], member: str = LOCAL) -> list[Origin]:
-        """Begin searches for a member; where they come from."""
+        """Begin searches for a member; returns where they come from."""
         if not starts:
             return []
         usual = max(TUNING.shortest_first_radius, TUNING.spacing_share * self.context.archive.spacing)
@@ -138,7 +138,7 @@ class LocalSearch:
             return self._over(smooth, kinked)
 
     def _observe_level(self, rows: Rows, values: Array) -> None:
-        """Values where nothing was known before tell the level and the scale of the function."""
+        """Values at points where nothing was known before tell the level and the scale of the function."""
         origins = [self.trust_region.table.begun(k) for k in rows.tolist()]
         self.context.observe_level(values[[origin.start == SPACE_FILLING and not origin.cost for origin in origins]])
 

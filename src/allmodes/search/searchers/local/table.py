@@ -53,7 +53,7 @@ class Table:
         cost: evaluations so far.
         phase: what it waits for, as the value of a `Phase`.
         is_asked: whether it is in flight.
-        is_awaited: whether the verifier waits for its end, or it runs on to check: it is not stopped early.
+        is_awaited: whether it may not be stopped early: the verifier waits for its end, or it runs on to check.
     """
 
     d: int
@@ -85,7 +85,7 @@ class Table:
         return len(self.rows)
 
     def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
-        """Rows of searches that go on at points (n, d); everything else about them is 0, and their value unknown."""
+        """Rows for searches that go on at points (n, d); everything else about them is 0, and their value unknown."""
         n, size = len(points), len(self.path)
         more = max(n - len(self.unused), size) if n > len(self.unused) else 0
         self.unused += range(size, size + more)

@@ -72,7 +72,7 @@ class TrustRegion:
         g, H, s, old = table.gradient[k], table.hessian[k], where - table.point[k], float(table.value[k])
         slack = self.context.tolerances.rounding(float(np.abs(H).max(initial=0.0)))
         predicted = float(g @ s + 0.5 * s @ H @ s)
-        if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends take no more than it gives
+        if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends lose no more than it gains
             return Stuck(table.origin(k), table.point[k].copy(), old)
         is_short = convergence.is_short(self.context, value - old, predicted, slack)
         if is_short and table.iterations[k] <= self._patience:
@@ -115,7 +115,7 @@ class TrustRegion:
         has_peak = is_sure
         if (
             context.has_model
-        ):  # a mode that is known need not be told from a saddle: it takes a model that agrees with it
+        ):  # a known mode need not be told apart from a saddle: a model that agrees with it is enough
             has_peak = is_sure | ((table.missed[rows] <= TUNING.agreement) & (model.eigenvalues[:, -1] < 0.0))
         stretch, q = convergence.stretch(
             far, table.distance[rows], table.shrinkage[rows], is_sure, residuals.slowest(context)
@@ -141,7 +141,7 @@ class TrustRegion:
         return ends | self._cannot_go_on(self._step(going, clip(context.box, (point + step)[is_going])))
 
     def _stopped(self, rows: Rows, known: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The known modes (n,) that searches are stopped for, or -1: some run on, to check that it is the right one."""
+        """The known modes (n,) for which searches are stopped, or -1: a few run on, to check that it is right."""
         for i in (known >= 0).nonzero()[0].tolist():
             k, mode = int(rows[i]), int(known[i])
             origin = self.table.begun(k)
@@ -179,7 +179,7 @@ class TrustRegion:
         return ends
 
     def _is_at_kink(self, k: int) -> bool:
-        """Whether a search that got lost has something to go on with: a slope, where models do not hold."""
+        """Whether a lost search has something to go on with: a slope, where models do not hold."""
         table = self.table
         if table.has_met_kink[k] or not table.iterations[k] or not np.isfinite(table.value[k]):
             return False
@@ -225,5 +225,5 @@ class TrustRegion:
         )  # fmt: skip
 
     def _is_exact(self, k: int) -> bool:
-        """Whether the model is the Hessian though nobody measured it, for residuals vanish."""
+        """Whether the model is the Hessian though nobody measured it, because residuals vanish."""
         return self.context.has_model and not self.table.measurements[k] and not self.table.second[k].any()

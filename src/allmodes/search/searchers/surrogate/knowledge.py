@@ -14,8 +14,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_BENDS = (1.0, 8.0, 64.0)  # parts of the upper quartile of the gaps: which one is most likely, of a wide range
-_QUARTILE = 0.75
+_BENDS = (1.0, 8.0, 64.0)  # divisors of the upper quartile of the gaps: a wide range, of which the likeliest is taken
 
 
 @stored
@@ -44,7 +43,7 @@ class Knowledge:
         return len(self.told)
 
     def add(self, points: Array, values: Array) -> None:
-        """More of them; a point that is known already says nothing new."""
+        """Add points; one that is known already says nothing new."""
         for point, value in zip(points, values, strict=True):
             if not len(self) or self.nearest(point[None])[1][0] > 0.0:
                 self.points, self.told = np.concatenate([self.points, point[None]]), np.append(self.told, value)
@@ -55,7 +54,7 @@ class Knowledge:
 
     @property
     def values(self) -> Array:
-        """What stands for the values (n,): finite."""
+        """The values (n,), with finite ones in place of failures."""
         is_finite = np.isfinite(self.told)
         return np.where(is_finite, self.told, self.told[is_finite].min(initial=np.inf))
 
@@ -76,7 +75,7 @@ class Knowledge:
 
     @property
     def even(self) -> Array:
-        """What the model is of (n,): values with differences of bad ones made small."""
+        """What is modelled (n,): values, with differences of bad ones made small."""
         return evened(self.values, self.fitted.bend, float(self.values.max()))
 
     def evened(self, values: Array) -> Array:
@@ -100,7 +99,7 @@ class Knowledge:
         is_periodic[self.box.periodic_unit] = True
         values = self.values
         if len(self) >= TUNING.relearnt * self.fitted_at:
-            gap = float(np.quantile(values.max() - values, _QUARTILE)) or 1.0
+            gap = float(np.quantile(values.max() - values, 0.75)) or 1.0
             begun = [self.fitted._replace(bend=bend) for bend in (np.inf, *(gap / part for part in _BENDS))]
             tried = [fit(self.points, values, each, is_periodic) for each in begun]
             losses = [likelihood(self.points, values, each, is_periodic) for each in tried]

@@ -1,4 +1,4 @@
-"""The search for few evaluations: a model of the function says where optima may be, and there it is evaluated."""
+"""The search with few evaluations: a model says where optima may be, and the function is evaluated there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Surrogate(Strategy):
         trials: the verifications among them, in their order; they come first.
         verified: centres of those that passed, (k, d).
         seen: optima of the model that are not located, (m, d), and the values (m,) expected there.
-        others: how many more optima the last few random functions had than are located.
+        others: how many more optima the last few random functions had than have been located.
         last_new: evaluations made when the last mode was found.
     """
 
@@ -142,7 +142,7 @@ class Surrogate(Strategy):
         return found.of(found.values + model.size * model.deviation(found.points) >= even.max() - 0.01 * np.ptp(even))
 
     def _file(self, optima: Optima) -> NDArray[np.bool_]:
-        """Optima that are located become the modes of the archive; which ones."""
+        """Optima that are located become the modes of the archive; returns which."""
         context, archive = self.context, self.context.archive
         reach = TUNING.shortest if context.left < self.width else TUNING.located  # at the end what is close is listed
         nearest, apart = self.known.best_near(optima.points, max(reach, context.xtol))
@@ -221,7 +221,7 @@ class Surrogate(Strategy):
         return [points[int(np.argmax(model.deviation(points)))]] if len(points) else []
 
     def _apart(self, points: Array, chosen: list[Array]) -> Array:
-        """How far points (n, d) are from all that are known or chosen, (n,)."""
+        """How far points (n, d) are from all known or chosen ones, (n,)."""
         apart = self.known.nearest(points)[1]
         for other in chosen:
             apart = np.minimum(apart, np.abs(self.context.box.difference(points, other)).max(axis=1))
@@ -251,7 +251,7 @@ class Surrogate(Strategy):
         return made
 
     def _hear(self, values: Array) -> None:
-        """What came of the verifications in flight."""
+        """The outcome of the verifications in flight."""
         first = 0
         for trial in self.trials:
             part = values[first : first + len(trial.points)]

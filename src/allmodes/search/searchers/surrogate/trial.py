@@ -1,4 +1,4 @@
-"""Does the function fall around a located optimum as the model says? Values nobody has seen yet decide."""
+"""Does the function fall around a located optimum as the model says? New values decide."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _TRIES = 32  # points drawn to find one whose image is inside the box, too
 _ONCE = 64  # images evaluated in a round
-_VACUOUS = 1e-3  # of the change of the value: where rounding is more, equal values show nothing
+_VACUOUS = 1e-3  # of the change of the value: with more rounding than that, equal values show nothing
 
 
 @stored
@@ -34,7 +34,7 @@ class Symmetry(Searcher):
     around the first, and at one anywhere, are those at their images; and as long as images of modes are as good.
 
     Attributes:
-        maps: the symmetries (d, d), in the user's coordinates; `refuted`, those that were tested and are none.
+        maps: the symmetries (d, d), in the user's coordinates; `refuted`, maps that proved to be none.
         seen: how many modes were looked at for new symmetries.
         mapped: how many modes each symmetry was applied to.
         guess: what is being tested, with its mode; None if nothing is.
