@@ -2,6 +2,8 @@
 # While working: `make check-fast`, two minutes; before handing in: `make test`, a quarter of an hour.
 PYTHON ?= python3
 BIN := .venv/bin
+# Code on pages has short lines: no page cuts them off.
+FORMAT_PAGES := $(BIN)/ruff format --line-length 88 docs/*.md docs/gallery/*.md docs/adapters/*.md
 
 .PHONY: demo test check check-fast format docs gallery benchmark reproduce dist wheels clean
 
@@ -16,12 +18,14 @@ check-fast: check
 
 check: .venv/test.stamp
 	$(BIN)/ruff format --check .
+	$(FORMAT_PAGES) --check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 format: .venv/test.stamp
 	$(BIN)/ruff format .
+	$(FORMAT_PAGES)
 	$(BIN)/ruff check --fix .
 
 # The documentation, in docs/_build/html; a warning is an error.
