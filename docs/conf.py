@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import reference  # beside this file
 
+from allmodes import hints
+
 project = "allmodes"
 author = "the allmodes developers"
 project_copyright = "2026, the allmodes developers"
@@ -30,7 +32,10 @@ myst_heading_anchors = 3
 
 # Docstrings are plain words with `names` in single backticks.
 default_role = "code"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Array", "Floats", *hints.__all__)}  # not written out
+python_maximum_signature_line_length = 88  # longer signatures have a line for each argument
 autodoc_inherit_docstrings = False  # what a base class says is said once
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
