@@ -72,4 +72,4 @@ def warn_renamed(old: str, new: str) -> None:
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "allmodes":
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{old} is now {new}; the old name will go in version 0.2.", DeprecationWarning, stacklevel=level)
+    warnings.warn(f"{old} is now {new}; the old name will go in version 0.3.", DeprecationWarning, stacklevel=level)

@@ -58,7 +58,7 @@ _MESSAGES = {
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
         'Allow more evaluations (maxfev) or time (maxtime). A step function needs method="black-box". Pass constraints '
-        "with constraints= rather than as a steep penalty. A function without a lower bound has no mode: give it bounds.",
+        "with constraints= rather than as a steep penalty. A function without a lower bound has no mode: give bounds.",
     ),
     Status.NO_FEASIBLE_POINT: (
         "No point was found that satisfies all constraints; x is the one that violates them least.",

@@ -13,6 +13,7 @@ import pytest
 from allmodes.cli import exits
 
 ROOT = Path(__file__).parents[2]
+WIDEST = 91  # letters of a line of code that a page of the documentation shows without a break, 1280 pixels wide
 LARGEST, LARGEST_OF_ALL = 80_000, 1_000_000  # bytes of a picture, and of all in the gallery
 
 
@@ -36,6 +37,12 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
         pictures = pages.pictures(page.read_text(encoding="utf-8"))
         assert pictures
         assert all((tmp_path / picture).stat().st_size > 0 for picture in pictures)
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=name_of)
+def test_no_line_of_code_is_wider_than_a_page(page):
+    lines = [line for block in pages.blocks(page.read_text(encoding="utf-8")) for line in block.text.splitlines()]
+    assert not [line for line in lines if len(line) > WIDEST]
 
 
 def test_the_gallery_has_its_pictures_and_they_are_small():

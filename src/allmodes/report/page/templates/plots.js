@@ -69,8 +69,16 @@ function shades(i, j) {
       },
     }];
   }
+  const seen = { x, y, z: shade, text, hoverinfo: "text", zmin: 0, zmax: 1, showscale: false };
+  if (count > MANY) { // contours around so many modes are megabytes of curves; an image is drawn at once
+    return [{
+      type: "heatmap", zsmooth: "best", ...seen,
+      ...(isGrey() ? { colorscale: [[0, "rgba(127,127,127,0.03)"], [1, "rgba(127,127,127,0.5)"]] }
+        : { colorscale: "Viridis", reversescale: true, opacity: isDark ? 0.75 : 0.6 }),
+    }];
+  }
   return [{
-    type: "contour", x, y, text, hoverinfo: "text", zmin: 0, zmax: 1, showscale: false, z: shade,
+    type: "contour", ...seen,
     line: { width: 0.6, color: "rgba(127,127,127,0.6)" },
     ...(isGrey()
       // Areas lie on each other, so that one faint grey gets denser from level to level, on white and on black.
