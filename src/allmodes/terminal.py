@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +14,8 @@ _CONTROLS = (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x
 _ESCAPES = {code: chr(code).encode("unicode_escape").decode() for code in _CONTROLS if chr(code) not in _KEPT}
 _FIRST_AFTER = 2.0  # seconds; what takes less shows nothing
 _EVERY = 0.2
-_WIDTH = 79
+NARROWEST = 40  # columns: narrower terminals are not catered for
+_USUAL = (80, 24)  # where there is no terminal to ask
 
 
 def visible(text: str) -> str:
@@ -22,6 +25,16 @@ def visible(text: str) -> str:
     a\\x1b[31mb
     """
     return text.translate(_ESCAPES)
+
+
+def columns() -> int:
+    """How wide a text may be: one column less than the terminal, or than COLUMNS says; 79 where there is neither."""
+    return max(NARROWEST, shutil.get_terminal_size(_USUAL).columns) - 1
+
+
+def wrapped(text: str, width: int | None = None) -> list[str]:
+    """Lines that fit the terminal, or `width` columns."""
+    return textwrap.wrap(text, columns() if width is None else width, subsequent_indent="  ")
 
 
 @dataclass
@@ -40,11 +53,11 @@ class Line:
         if elapsed < _FIRST_AFTER or elapsed - self.last < _EVERY:
             return
         self.last = elapsed
-        sys.stderr.write("\r" + text(elapsed)[:_WIDTH].ljust(_WIDTH))
+        sys.stderr.write("\r" + text(elapsed)[: columns()].ljust(columns()))
         sys.stderr.flush()
 
     def close(self) -> None:
         """Wipe the line."""
         if self.last:
-            sys.stderr.write("\r" + " " * _WIDTH + "\r")
+            sys.stderr.write("\r" + " " * columns() + "\r")
             sys.stderr.flush()
