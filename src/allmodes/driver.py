@@ -239,6 +239,12 @@ class Driver:
         return int(context.is_best[own].sum()) if is_some else len(own)
 
     @property
+    def best_x(self) -> Array:
+        """The best point evaluated so far (D,), NaN while there is none."""
+        box, best = self.state.frame.box, self.state.context.best_point
+        return np.full(box.D, np.nan) if best is None else box.to_user(best[None])[0]
+
+    @property
     def result(self) -> Result:
         """What is found so far."""
         return build_result(self.state, self.stop(), self.elapsed)

@@ -33,6 +33,14 @@ _OTHERWISE = {
 }  # arguments that fits cannot have
 
 
+_OF_CURVES = {
+    "x0": "the point to start from is p0 here.",
+    "residuals": "residuals are for find_fits; here it is f(xdata, *parameters).",
+    "fun": "the model is f here, f(xdata, *parameters).",
+    "args": "what f needs beside parameters is in xdata, or in a lambda.",
+}
+
+
 @helpful(_OTHERWISE)
 def find_fits(
     residuals: Callable[..., Any],
@@ -133,6 +141,7 @@ def find_fits(
     return explained(result, part, is_absolute, left, is_noisy)
 
 
+@helpful(_OTHERWISE | _OF_CURVES, also=find_fits)
 def curve_fit(
     f: Callable[..., Any],
     xdata: Any,
@@ -167,8 +176,7 @@ def curve_fit(
 
     Returns:
         Result: as of `find_fits`. `print(result)` shows every explanation with the errors of its parameters;
-        `result.plot.fits(f, xdata, ydata)` draws them. `result.popt` and `result.pcov` are of the best one what SciPy
-        returns.
+        `result.plot.fits(f, xdata, ydata)` draws them. What SciPy returns is `result.popt, result.pcov`, of the best.
 
     >>> t = np.linspace(0, 3, 20)
     >>> def decay(t, a, b):
@@ -184,6 +192,8 @@ def curve_fit(
         raise ValueError(f"ydata has shape {data.shape}; wanted the data as (m,): flatten them, and what f returns.")
     if not np.isfinite(data).all():
         raise ValueError(f"ydata has {int((~np.isfinite(data)).sum())} values that are not finite; leave them out.")
+    if isinstance(bounds, bool):
+        raise TypeError(f"bounds is {bounds}; check_finite, which SciPy has in its place, is not needed here.")
     own = _parameters(f)
     d = _dimension(bounds, p0, names, own)
     if names is None and len(own) == d:

@@ -11,8 +11,8 @@ from functools import partial
 from signal import SIGTERM
 from typing import Any, NamedTuple
 
+from allmodes.callbacks import asking
 from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
-from allmodes.checks import says_true
 from allmodes.driver import Driver
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
@@ -74,8 +74,7 @@ class Execution(NamedTuple):
 def find(task: Task, function: Function | Residuals, execution: Execution) -> Result:
     """Run the search; what was found so far if it is interrupted."""
     source = function.source(task.box)
-    if execution.callback is not None and not callable(execution.callback):
-        raise TypeError(f"callback is {execution.callback!r}; wanted a function of intermediate_result.")
+    watchers = _Watchers.of(execution)
     is_derived, cost = source.is_derived, source.cost(source.offers) if source.has_model else None
     if cost is not None and source.is_system:
         cost += PER_ROOT
@@ -87,7 +86,6 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
         constraints.taken()  # they were counted when the search began
     driver.cost = source.cost
     driver.counts_best = isinstance(function, Residuals) and function.counts_best
-    watchers = _Watchers.of(execution)
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,
         Evaluator(
@@ -135,12 +133,12 @@ class _Watchers(NamedTuple):
     """Everyone who is shown how a search is going.
 
     Args:
-        callback: of the user, after every round; may ask to stop.
+        callback: of the user, after every round; says whether it asks to stop.
         line: in the terminal.
         watch: a function of Progress, whenever evaluations came back.
     """
 
-    callback: Callable[..., Any] | None
+    callback: Callable[[Driver], bool] | None
     line: Line
     watch: Callable[[Progress], object] | None
 
@@ -148,7 +146,7 @@ class _Watchers(NamedTuple):
     def of(execution: Execution) -> _Watchers:
         progress = execution.progress
         line = Line(progress is True and sys.stderr.isatty())
-        return _Watchers(execution.callback, line, progress if callable(progress) else None)
+        return _Watchers(asking(execution.callback), line, progress if callable(progress) else None)
 
 
 def _search(
@@ -174,15 +172,7 @@ def _search(
         if driver.state.nit > rounds:
             rounds = driver.state.nit
             watchers.line.show(partial(progress_text, driver))
-            if watchers.callback is not None and signals.during(_wants_to_stop, watchers.callback, driver):
+            if watchers.callback is not None and signals.during(watchers.callback, driver):
                 driver.end("the callback asked to stop", Status.STOPPED)
         keeper.save_now_and_then(driver, evaluator)
     signals.check()
-
-
-def _wants_to_stop(callback: Callable[..., Any], driver: Driver) -> bool:
-    """Whether the callback, which sees the result so far, asks to stop by returning True."""
-    try:
-        return says_true(callback(intermediate_result=driver.result))
-    except StopIteration:
-        return True

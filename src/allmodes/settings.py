@@ -47,6 +47,16 @@ _OPTIONS = {
     "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
+# Methods of minimize, least_squares and root, and what their options are called: those that are arguments here.
+_OF_SCIPY = (
+    "nelder-mead", "powell", "cg", "bfgs", "newton-cg", "l-bfgs-b", "tnc", "cobyla", "cobyqa", "slsqp", "trust-constr",
+    "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "lm", "trf", "dogbox", "hybr", "broyden1", "krylov",
+)  # fmt: skip
+_ARGUMENTS = {
+    "maxiter": "maxiter", "maxfev": "maxfev", "maxfun": "maxfev", "max_nfev": "maxfev", "disp": "progress",
+    "xatol": "xtol", "xtol": "xtol", "fatol": "xtol", "ftol": "xtol", "gtol": "xtol", "return_all": "callback",
+    "iprint": "progress", "maxtime": "maxtime", "workers": "workers", "seed": "rng", "rng": "rng", "n_modes": "n_modes",
+}  # fmt: skip
 
 
 @stored
@@ -137,7 +147,10 @@ def prepare(
     )
     if not is_assembly and method not in METHODS:
         allowed = ", ".join(f'"{name}"' for name in METHODS)
-        raise ValueError(f"method is {method!r}; wanted {allowed} or an engine assembly such as nva.presets.nva_gm().")
+        hint = " Methods of SciPy find one optimum from one point." if str(method).lower() in _OF_SCIPY else ""
+        raise ValueError(
+            f"method is {method!r}; wanted {allowed} or an engine assembly such as nva.presets.nva_gm().{hint}"
+        )
     settings = Settings(
         method=method.name if is_assembly else method,
         target=target,
@@ -264,6 +277,8 @@ def _options(options: Any) -> dict[str, Any]:
     for name in options:
         if name not in _OPTIONS:
             allowed = "; ".join(f"{key!r} ({what})" for key, what in _OPTIONS.items())
+            if name in _ARGUMENTS:
+                raise ValueError(f"options has {name!r}, which is an argument here: {_ARGUMENTS[name]}=...")
             close = get_close_matches(str(name), _OPTIONS, 1)
             meant = f"; did you mean {close[0]!r}? Allowed" if close else "; allowed"
             raise ValueError(f"options has {name!r}{meant} are {allowed}.")
