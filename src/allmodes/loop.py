@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from signal import SIGTERM
 from typing import Any, NamedTuple
 
@@ -19,11 +17,11 @@ from allmodes.objective.derivatives import Source
 from allmodes.objective.equations import PER_ROOT, Equations
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.residuals import SumOfSquares
-from allmodes.progress import Progress, progress_of, progress_text
+from allmodes.progress import Outlook, Progress
 from allmodes.result import Result
 from allmodes.status import Status
 from allmodes.task import Task
-from allmodes.terminal import Line
+from allmodes.terminal import Line, Shown, can_show
 
 
 class Function(NamedTuple):
@@ -94,8 +92,9 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
         ) as evaluator,
     ):  # fmt: skip
         driver.go_on_with(evaluator)
-        is_alone = keeper.path is not None and type(execution.workers) is int and execution.workers == 1
-        pace = Pace(keeper.every if is_alone else None)
+        is_alone = type(execution.workers) is int and execution.workers == 1
+        is_piecewise = is_alone and (keeper.path is not None or watchers.line.is_shown)
+        pace = Pace(keeper.every if is_piecewise else None)
         try:
             _search(driver, evaluator, keeper, signals, pace, watchers)
         except BaseException as error:
@@ -145,7 +144,7 @@ class _Watchers(NamedTuple):
     @staticmethod
     def of(execution: Execution) -> _Watchers:
         progress = execution.progress
-        line = Line(progress is True and sys.stderr.isatty())
+        line = Line(progress is True and can_show())
         return _Watchers(asking(execution.callback), line, progress if callable(progress) else None)
 
 
@@ -153,7 +152,8 @@ def _search(
     driver: Driver, evaluator: Evaluator, keeper: Keeper, signals: Signals, pace: Pace, watchers: _Watchers
 ) -> None:
     """Ask, evaluate, tell, until the search is over; a round that comes back in pieces is told and saved in pieces."""
-    rounds = driver.state.nit
+    rounds, outlook = driver.state.nit, Outlook(driver)
+    watchers.line.begin(Shown(f"{driver.nfev} evaluations"))
     while driver.is_in_round or not driver.stop():
         if driver.is_late:
             evaluator.withdraw()
@@ -168,10 +168,10 @@ def _search(
         for number, rows, evaluation in came:
             driver.tell_rows(number, rows, *evaluation)
         if watchers.watch is not None:
-            signals.during(watchers.watch, progress_of(driver))
+            signals.during(watchers.watch, outlook.progress())
+        watchers.line.show(lambda elapsed: outlook.shown(watchers.line.place.width))
         if driver.state.nit > rounds:
             rounds = driver.state.nit
-            watchers.line.show(partial(progress_text, driver))
             if watchers.callback is not None and signals.during(watchers.callback, driver):
                 driver.end("the callback asked to stop", Status.STOPPED)
         keeper.save_now_and_then(driver, evaluator)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from functions import himmelblau
 from scipy.optimize import Bounds
 
 from allmodes import ModeFinder, curve_fit, find_fits, find_maxima, find_minima, find_roots
@@ -12,6 +11,10 @@ from allmodes.objective.bounds import Box
 from allmodes.objective.bounds_scipy import as_pairs
 
 BOX = [(-6.0, 6.0)] * 2
+
+
+def himmelblau(x):
+    return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2
 
 
 def residuals(x):
@@ -162,8 +165,8 @@ def test_sides_are_refused_where_it_is_not(given, said):
     "given",
     [
         [(0, 1), (2, 3)], ((0, 1), (2, 3)), [[0, 1], [2, 3]], np.array([[0, 1], [2, 3]]), ([-5, 5], [-5, 5]),
-        [(-5, -5), (5, 5)], [[1.0, 2.0, 4.0], [3.0, 5.0, 9.0]], (["oak", "ash"], [0, 1]), [(0, 1)], None, (0, 1), [0, 1],
-        Bounds([0, 0], [1, 1]), [(0, 1), (None, 5)], ([5, 6, 7], [1, 2, 3]),
+        [(-5, -5), (5, 5)], [[1.0, 2.0, 4.0], [3.0, 5.0, 9.0]], (["oak", "ash"], [0, 1]), [(0, 1)], None, (0, 1),
+        [0, 1], Bounds([0, 0], [1, 1]), [(0, 1), (None, 5)], ([5, 6, 7], [1, 2, 3]),
     ],
     ids=str,
 )  # fmt: skip

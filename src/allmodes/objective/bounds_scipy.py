@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_SIDES = list | tuple | np.ndarray
+_SIDES = (list, tuple, np.ndarray)
 _OTHER_WAYS = (
     "if they are the lower and the upper bounds of all coordinates, as in scipy.optimize.least_squares, write "
     "list(zip(lower, upper)) or scipy.optimize.Bounds(lower, upper)"

@@ -298,6 +298,10 @@ class Discrete(Strategy):
         return self.why or "nothing is left to try" if self.stage == "done" else ""
 
     @property
+    def searched(self) -> tuple[int, int]:
+        return self.counts.searches, 0 if self._is_small else self.stopping.least
+
+    @property
     def account(self) -> str:
         beside = "; real coordinates were made good for every choice that was looked at" if self.space.is_mixed else ""
         *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]
