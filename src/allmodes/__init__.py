@@ -1,5 +1,6 @@
 """Find every good optimum of a function, not just one."""
 
+import logging as _logging
 import typing as _typing
 import warnings as _warnings
 from importlib.metadata import version as _version
@@ -15,6 +16,8 @@ from allmodes.rooting import find_roots
 from allmodes.status import Status
 
 __version__ = _version("allmodes")
+
+_logging.getLogger("allmodes").addHandler(_logging.NullHandler())  # nothing is written unless somebody listens
 
 __all__ = [
     "Mode",

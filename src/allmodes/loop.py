@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from allmodes.callbacks import asking
 from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
 from allmodes.driver import Driver
+from allmodes.journal import LOG
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.equations import PER_ROOT, Equations
@@ -111,7 +112,9 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
             keeper.save(driver, evaluator)
         finally:
             watchers.line.close()
-        return _with_settings(driver.result_with(evaluator), function, execution)
+        result = _with_settings(driver.result_with(evaluator), function, execution)
+    LOG.info("%s: %s", result.status.name, result.message)
+    return result
 
 
 def _with_settings(result: Result, function: Function | Residuals, execution: Execution) -> Result:
