@@ -1,5 +1,8 @@
 """Find every good optimum of a function, not just one."""
 
+import allmodes.starting as _starting
+
+# isort: split
 import logging as _logging
 import typing as _typing
 import warnings as _warnings
@@ -17,6 +20,7 @@ from allmodes.status import Status
 
 __version__ = _version("allmodes")
 
+del _starting
 _logging.getLogger("allmodes").addHandler(_logging.NullHandler())  # nothing is written unless somebody listens
 
 __all__ = [

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from allmodes.checks import real_array
 from allmodes.explaining import explained
 from allmodes.keywords import helpful
-from allmodes.loop import Execution, Residuals, find
+from allmodes.loop import Execution, Residuals, find, interrupted
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
@@ -138,7 +138,10 @@ def find_fits(
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
     is_noisy = bool(noise) or _NOISY in result.message.lower()
-    return explained(result, part, is_absolute, left, is_noisy)
+    try:
+        return explained(result, part, is_absolute, left, is_noisy)
+    except KeyboardInterrupt:  # once more, or only now: nothing more is evaluated
+        return explained(interrupted(result), part, is_absolute, 0, is_noisy)
 
 
 @helpful(_OTHERWISE | _OF_CURVES, also=find_fits)

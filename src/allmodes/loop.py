@@ -24,6 +24,8 @@ from allmodes.status import Status
 from allmodes.task import Task
 from allmodes.terminal import Line, Shown, can_show
 
+_NO_FILE = 'with checkpoint="run.ckpt" the same call could go on'
+
 
 class Function(NamedTuple):
     """The user's function and its derivatives, as they were given: see `find_minima`."""
@@ -105,9 +107,9 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
                 keeper.save(driver, evaluator)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            why = "ended by SIGTERM" if signals.received == SIGTERM else "interrupted from the keyboard"
-            kept = "" if keeper.path is None else f"; the same call goes on from {keeper.path}"
-            driver.end(why + kept, Status.INTERRUPTED)
+            why = "SIGTERM ended it" if signals.received == SIGTERM else "Ctrl-C ended it"
+            kept = _NO_FILE if keeper.path is None else f"the same call goes on from {keeper.path}"
+            driver.end(f"{why}; {kept}", Status.INTERRUPTED)
         else:
             keeper.save(driver, evaluator)
         finally:
@@ -115,6 +117,13 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
         result = _with_settings(driver.result_with(evaluator), function, execution)
     LOG.info("%s: %s", result.status.name, result.message)
     return result
+
+
+def interrupted(result: Result) -> Result:
+    """The result of a search that is over, while modes were still looked at when Ctrl-C came."""
+    status = Status.INTERRUPTED
+    message = f"{status.message} Ctrl-C ended it while its modes were looked at. {result.message}"
+    return result if result.status is status else replace(result, status=status, success=False, message=message)
 
 
 def _with_settings(result: Result, function: Function | Residuals, execution: Execution) -> Result:

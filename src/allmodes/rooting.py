@@ -11,7 +11,7 @@ import numpy as np
 
 from allmodes.checks import whole_number
 from allmodes.keywords import helpful
-from allmodes.loop import Execution, Residuals, find
+from allmodes.loop import Execution, Residuals, find, interrupted
 from allmodes.objective.bounds import Box
 from allmodes.objective.residuals import SumOfSquares, sum_of_squares
 from allmodes.progress import Progress
@@ -113,7 +113,10 @@ def find_roots(
     result = replace(result, nfev=result.nfev + looked)
     budget = result.settings["budget"] if maxfev is None else maxfev
     result.settings.update(budget=budget, maxfev=maxfev, task="roots")
-    return solved(result, part, budget - result.nfev, xtol)
+    try:
+        return solved(result, part, budget - result.nfev, xtol)
+    except KeyboardInterrupt:  # once more, or only now: nothing more is evaluated
+        return solved(interrupted(result), part, 0, xtol)
 
 
 def _is_system(part: SumOfSquares, method: Any, on_error: str, maxfev: int | None) -> tuple[bool, int]:
