@@ -185,7 +185,8 @@ class Pace:
 class Signals:
     """Lets Ctrl-C, and SIGTERM if wanted, through only while the user's functions run, when the search is consistent.
 
-    Otherwise they wait: a search interrupted in the middle of a change could not go on exactly. Handlers are set in the
+    Otherwise they wait: a search interrupted in the middle of a change could not go on exactly. A second Ctrl-C does
+    not: it ends what is left to be done, and with it the result; the last checkpoint stays. Handlers are set in the
     main thread only and restored at the end; the user's own handler is called then.
 
     Args:
@@ -228,6 +229,8 @@ class Signals:
             previous(self.received, None)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.was_raised and self.received == number == signal.SIGINT:
+            raise KeyboardInterrupt  # a second Ctrl-C: whoever waits for the result does not want to
         self.received = number
         if self.is_open:
             self._raise()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import time
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from allmodes import storage
 from allmodes.checks import whole_number
+from allmodes.journal import LOG, Journal
 from allmodes.objective import Needs
 from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.evaluator import Evaluator, Failure
@@ -53,6 +55,7 @@ class Driver:
         self.cost: Callable[[Needs], int] = _one
         self.counts_best = False
         self._begun = time.monotonic()
+        self._journal = Journal(len(state.context.archive))
         self._earlier = state.tally  # what evaluators in other processes have called
 
     # ---- asking and telling
@@ -160,6 +163,8 @@ class Driver:
         in_order = state.settings.options.get("order") != "completion"
         while (round_ := state.rounds.next_told(in_order)) is not None:
             state.pass_on(round_)
+            if LOG.isEnabledFor(logging.INFO):
+                self._journal.note(state, round_)
             if len(state.rounds):
                 self._begin_rounds()
         return state.nit > count
@@ -237,6 +242,12 @@ class Driver:
         own = own[is_wanted(context)[own]]
         is_some = context.is_global or self.counts_best
         return int(context.is_best[own].sum()) if is_some else len(own)
+
+    @property
+    def best_x(self) -> Array:
+        """The best point evaluated so far (D,), NaN while there is none."""
+        box, best = self.state.frame.box, self.state.context.best_point
+        return np.full(box.D, np.nan) if best is None else box.to_user(best[None])[0]
 
     @property
     def result(self) -> Result:

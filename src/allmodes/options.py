@@ -19,6 +19,12 @@ _OPTIONS = {
     "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
 }
 _ORDERS = ("fixed", "completion")
+# What options of SciPy's methods are called that are arguments here.
+_ARGUMENTS = {
+    "maxiter": "maxiter", "maxfev": "maxfev", "maxfun": "maxfev", "max_nfev": "maxfev", "disp": "progress",
+    "xatol": "xtol", "xtol": "xtol", "fatol": "xtol", "ftol": "xtol", "gtol": "xtol", "return_all": "callback",
+    "iprint": "progress", "maxtime": "maxtime", "workers": "workers", "seed": "rng", "rng": "rng", "n_modes": "n_modes",
+}  # fmt: skip
 
 
 def checked_options(options: Any) -> dict[str, Any]:
@@ -29,6 +35,8 @@ def checked_options(options: Any) -> dict[str, Any]:
         raise TypeError(f"options is {options!r} ({type(options).__name__}); wanted a dict.")
     for name in options:
         if name not in _OPTIONS:
+            if name in _ARGUMENTS:
+                raise ValueError(f"options has {name!r}, which is an argument here: {_ARGUMENTS[name]}=...")
             allowed = "; ".join(f"{key!r} ({what})" for key, what in _OPTIONS.items())
             close = get_close_matches(str(name), _OPTIONS, 1)
             meant = f"; did you mean {close[0]!r}? Allowed" if close else "; allowed"

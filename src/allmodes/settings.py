@@ -35,6 +35,11 @@ _PERSISTENCE_GLOBAL = 0.1  # of it, where only the best modes count
 _PERSISTENT = 200  # times (d + 1) evaluations, when the user sets no budget
 _FORMER_METHODS = {"launch": "local"}  # still accepted, with a warning
 _MOST_NUMBERS = 1000  # of starts that are written down with the settings
+# Methods of minimize, least_squares and root.
+_OF_SCIPY = (
+    "nelder-mead", "powell", "cg", "bfgs", "newton-cg", "l-bfgs-b", "tnc", "cobyla", "cobyqa", "slsqp", "trust-constr",
+    "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "lm", "trf", "dogbox", "hybr", "broyden1", "krylov",
+)  # fmt: skip
 
 
 @stored
@@ -126,7 +131,10 @@ def prepare(
     )
     if not is_assembly and method not in METHODS:
         allowed = ", ".join(f'"{name}"' for name in METHODS)
-        raise ValueError(f"method is {method!r}; wanted {allowed} or an engine assembly such as nva.presets.nva_gm().")
+        hint = " Methods of SciPy find one optimum from one point." if str(method).lower() in _OF_SCIPY else ""
+        raise ValueError(
+            f"method is {method!r}; wanted {allowed} or an engine assembly such as nva.presets.nva_gm().{hint}"
+        )
     settings = Settings(
         method=method.name if is_assembly else method,
         target=target,

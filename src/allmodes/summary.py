@@ -170,6 +170,8 @@ def _advice(status: Status, context: Context) -> str:
     """What to change; methods are for real coordinates alone."""
     if status is Status.NO_MODE and context.box.levels:
         return "Allow more evaluations (maxfev) or time (maxtime)."
+    if status is Status.INTERRUPTED:  # whoever ended the search has said how to go on
+        return ""
     return status.advice
 
 

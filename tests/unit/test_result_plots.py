@@ -609,3 +609,13 @@ def test_a_run_of_the_engine_has_pictures(tmp_path):
     assert above.get_lines()[0].get_xdata()[-1] == run.nfev
     assert run.plot.animate(tmp_path / "film.gif", frames=2, ax=ax) is ax
     assert (tmp_path / "film.gif").stat().st_size > 1000
+
+
+def test_in_a_notebook_a_plot_is_shown_once(monkeypatch):
+    from matplotlib import pyplot
+
+    monkeypatch.setattr("allmodes.report.canvas.in_notebook", lambda: True)
+    ax = result().plot.modes()
+    assert pyplot.get_fignums() == [ax.figure.number]  # shown below the cell
+    assert ax._repr_png_()[:4] == b"\x89PNG"  # shown by the cell, as its last line
+    assert not pyplot.get_fignums()

@@ -76,6 +76,19 @@ class Strategy(ABC):
         return Fresh()
 
     @property
+    def searched(self) -> tuple[int, int]:
+        """How many local searches have ended, and how many do at least before it ends as hardly any mode is expected.
+
+        The latter is 0 where it does not end by that.
+        """
+        return 0, 0
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of those who take part beside local searches."""
+        return ()
+
+    @property
     def symmetries(self) -> list[Array]:
         """Matrices (d, d) that take points into others of the same value, in the user's coordinates."""
         return []

@@ -249,6 +249,14 @@ class Scheduler(Strategy):
         return self.multistart.counts.fresh
 
     @property
+    def searched(self) -> tuple[int, int]:
+        return self.multistart.counts.searches, 0 if self.multistart.is_passive else self.stopping.least
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return tuple(self.members)
+
+    @property
     def symmetries(self) -> list[Array]:
         member = self.members.get(SYMMETRY)
         return member.maps if isinstance(member, Symmetry) else []

@@ -8,6 +8,7 @@ import numpy as np
 
 from allmodes.modes.missing import Missing
 from allmodes.search.context import Context
+from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.tuning import TUNING
 from allmodes.search.searchers.multistart import Counts
 from allmodes.search.wanted import is_wanted
@@ -35,6 +36,11 @@ class Stopping:
     expected: float = np.inf
     waits: bool = False
 
+    @property
+    def least(self) -> int:
+        """Searches that are made before anything is judged."""
+        return self.patience or TUNING.least_searches
+
     def ending(self, context: Context, counts: Counts, running: list[int]) -> str:
         """Why local searches are enough, in words; empty while they are not. `running`: numbers of the others."""
         self.waits = False
@@ -45,7 +51,7 @@ class Stopping:
         return _best_found(counts) if context.is_global else self._all_found(context, counts, running)
 
     def _all_found(self, context: Context, counts: Counts, running: list[int]) -> str:
-        if counts.searches < (self.patience or TUNING.least_searches) or counts.since_new < self.patience:
+        if counts.searches < self.least or counts.since_new < self.patience:
             return ""
         records = context.archive.records
         last = max((records[j].found_at for j in np.flatnonzero(is_wanted(context))), default=0)
@@ -66,12 +72,16 @@ class Stopping:
         modes, fresh = len(context.archive), counts.fresh
         if counts.searches > TUNING.judged_again * self.judged[0] or modes != self.judged[1]:
             self.judged = counts.searches, modes
-            times = ahead / fresh.cost(context.nfev) / max(1, fresh.ended)
-            own = context.archive.own
-            share = (1.0 + is_wanted(context)[own].sum()) / (1.0 + len(own))  # new modes are wanted as often as known
-            hits = fresh.of(modes)[own]
-            self.expected = share * Missing(hits).expected(times) if fresh.searches else np.inf  # nothing is known
+            self.expected = expected_of(context, fresh, ahead) if fresh.searches else np.inf  # nothing is known
         return self.expected
+
+
+def expected_of(context: Context, fresh: Fresh, ahead: int) -> float:
+    """New modes that so many evaluations more would find, where some local searches ended in modes."""
+    times = ahead / fresh.cost(context.nfev) / max(1, fresh.ended)
+    own = context.archive.own
+    share = (1.0 + is_wanted(context)[own].sum()) / (1.0 + len(own))  # new modes are wanted as often as known
+    return float(share * Missing(fresh.of(len(context.archive))[own]).expected(times))
 
 
 def _best_found(counts: Counts) -> str:

@@ -269,6 +269,10 @@ class Constrained(Strategy):
         return self.counts.fresh
 
     @property
+    def searched(self) -> tuple[int, int]:
+        return self.counts.searches, self.stopping.least
+
+    @property
     def account(self) -> str:
         counts = self.counts
         said = f"{counts.searches} local searches under constraints, which were evaluated {self.context.ncev} times"

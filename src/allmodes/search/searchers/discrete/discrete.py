@@ -292,6 +292,10 @@ class Discrete(Strategy):
         return self.why or "nothing is left to try" if self.stage == "done" else ""
 
     @property
+    def searched(self) -> tuple[int, int]:
+        return self.counts.searches, 0 if self._is_small else self.stopping.least
+
+    @property
     def account(self) -> str:
         beside = "; real coordinates were optimised for every choice that was tried" if self.space.is_mixed else ""
         *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]

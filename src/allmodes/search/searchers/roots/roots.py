@@ -90,6 +90,10 @@ class Roots(Strategy):
         return self.multistart.counts.fresh
 
     @property
+    def searched(self) -> tuple[int, int]:
+        return self.multistart.counts.searches, self.stopping.least
+
+    @property
     def account(self) -> str:
         searches, nowhere = self.multistart.counts.searches, self.multistart.counts.nowhere
         said = f", {nowhere} of which ended at no root" if nowhere else ""
