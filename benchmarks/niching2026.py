@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 NOTE = (
     "Official budgets of 20,000 d values, one run for each instance, means over problems and instances. RPR is the "
-    "robust peak ratio, between 0 and 1 for each minimum by the logarithm of the error from 1 to 1e-5; the score is the "
+    "robust peak ratio, from 0 to 1 for each minimum by the logarithm of the error from 1 to 1e-5; the score is the "
     'mean of RPR and F1. Of allmodes all modes that are listed count, with target="global"; S-CARD-CMSA, the best '
     "entrant known, is scored here from the files its author submitted, for the same instances."
 )
