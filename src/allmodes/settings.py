@@ -119,7 +119,7 @@ def prepare(
     method = asked = _method(method)
     cost = None if cost is None else number("cost", cost, at_least=0.0)
     maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
-    others = (noise or None, symmetry, constraints, draws, cost_of_mode, order or None)
+    others = (symmetry, constraints, draws, cost_of_mode, order or None)
     is_plain = all(other is None for other in others) and not any(box.grids)
     if method == "auto" and is_plain and polish and set(options or ()) <= {"width", "temperature", "checkpoint_every"}:
         method = _by_budget(box, maxfev, cost)

@@ -62,9 +62,9 @@ class Frozen:
         hessian: (d, d) as measured, not floored.
         active: (d,), which coordinates sit on a bound that holds them back.
         kind: "optimum", "boundary", "constrained", "flat" or "unverified".
-        source: where the Hessian comes from: "derivatives", "differences", "component" or "equations".
+        source: where the Hessian comes from: "derivatives", "differences", "component", "model" or "equations".
         found_at: evaluations made when it was found.
-        standard_error: of the value, for noisy functions.
+        standard_error: of the value, for noisy functions; of those from a model, how much better the optimum may be.
         held: what constraints do there; the hessian is that of the Lagrangian along the active set then.
     """
 

@@ -60,7 +60,7 @@ def make_search(
     if context.constraints is not None:
         width = options.get("width", TUNING.narrowest)
         return Constrained(context, Stopping(options.get("patience", 0), persistence, effort), starts, width)
-    if context.noise != 0.0:
+    if context.noise != 0.0 and method != "surrogate":
         _check_noisy(method)
         return Noisy(context)
     if context.is_system:

@@ -174,6 +174,9 @@ class Tolerances(NamedTuple):
         level = min(tie, equal + 1e-10 * self.context.scale)
         known = {"optimum": equal, "boundary": equal, "constrained": equal, "flat": level, "unverified": tie}
         errors = np.array([known[record.kind] for record in archive.records])
-        for j in (j for j, record in enumerate(archive.records) if record.source == "component"):
-            errors[j] = self.value_error(j)
+        for j, record in enumerate(archive.records):
+            if record.source == "component":
+                errors[j] = self.value_error(j)
+            elif record.source == "model":  # its value is that of a point close by
+                errors[j] = max(tie, _NOISE * record.standard_error)
         return np.maximum(errors, errors[best])

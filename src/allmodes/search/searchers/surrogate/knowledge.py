@@ -82,9 +82,10 @@ class Knowledge:
         """The same for other values (m,)."""
         return evened(values, self.fitted.bend, float(self.values.max()))
 
-    def even_at(self, point: Array) -> float:
-        """The even value at a point that is known."""
-        return float(self.even[self.nearest(point[None])[0][0]])
+    def uneven(self, even: float) -> float:
+        """The value that has this even value."""
+        gap = -even if np.isinf(self.fitted.bend) else self.fitted.bend * np.expm1(-even / self.fitted.bend)
+        return float(self.values.max() - gap)
 
     def steepness(self, value: float) -> float:
         """How much faster values change than even ones do, at a value."""
@@ -93,15 +94,16 @@ class Knowledge:
 
     # ---- the model
 
-    def model(self) -> Model:
+    def model(self, is_noisy: bool = False) -> Model:
         """The model of what is known by now; what it learns is kept until there is a tenth more."""
         is_periodic = np.zeros(self.box.d, np.bool_)
         is_periodic[self.box.periodic_unit] = True
         values = self.values
         if len(self) >= TUNING.relearnt * self.fitted_at:
             gap = float(np.quantile(values.max() - values, 0.75)) or 1.0
+            roughest = 1.0 if is_noisy else TUNING.roughest
             begun = [self.fitted._replace(bend=bend) for bend in (np.inf, *(gap / part for part in _BENDS))]
-            tried = [fit(self.points, values, each, is_periodic) for each in begun]
+            tried = [fit(self.points, values, each, is_periodic, roughest) for each in begun]
             losses = [likelihood(self.points, values, each, is_periodic) for each in tried]
             self.fitted, self.fitted_at = tried[int(np.argmin(losses))], len(self)
         return Model.of(self.points, self.even, self.fitted, is_periodic)

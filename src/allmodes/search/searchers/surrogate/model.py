@@ -118,7 +118,9 @@ def _prior(logs: Array) -> tuple[float, Array]:
     return 0.5 * float(off @ off), off / TUNING.unsure
 
 
-def fit(points: Array, values: Array, begun: Fitted, is_periodic: NDArray[np.bool_]) -> Fitted:
+def fit(
+    points: Array, values: Array, begun: Fitted, is_periodic: NDArray[np.bool_], roughest: float = TUNING.roughest
+) -> Fitted:
     """Lengths and roughness under which even values are most likely, by ascent from those before."""
     from scipy.optimize import minimize
 
@@ -142,6 +144,6 @@ def fit(points: Array, values: Array, begun: Fitted, is_periodic: NDArray[np.boo
         return model.loss + said, slopes
 
     first = np.append(np.log(begun.lengths), np.log(begun.roughness))
-    limits = [(np.log(0.02), np.log(20.0))] * d + [(np.log(TUNING.finest), np.log(0.1))]
+    limits = [(np.log(0.02), np.log(20.0))] * d + [(np.log(TUNING.finest), np.log(roughest))]
     best = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=limits, options={"maxiter": 40})
     return Fitted(np.exp(best.x[:d]), float(np.exp(best.x[d])), begun.bend)
