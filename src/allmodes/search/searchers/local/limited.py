@@ -11,19 +11,28 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LOCAL, Candidate, Origin
+from allmodes.search.candidate import SCREENED, SPACE_FILLING, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.curvature import LowRank
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, finite_differences, learning, models, residuals
-from allmodes.search.searchers.local.inertia import is_falling, ritz
+from allmodes.search.searchers.local.inertia import OVERLOOKED, OVERLOOKED_BY_LOT, is_falling, ritz
 from allmodes.search.searchers.local.recognition import recognise_by_slope, stopped
 from allmodes.search.searchers.local.subspace import Subspace, estimate, learnt
 from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
+
+MANY = 30  # dimensions from which a dozen directions are far fewer than all, and the cubes of dense models are felt
+_REMEMBERED = 10
+_KEPT = 8  # axes of the measured curvature that a search keeps
+_CLOSE = 100.0  # xtol: distance from which on the curvature is measured, which speeds up the steps that are left
+_MOST_DIRECTIONS = 24  # gradients that a verification takes at most
+_RISING = 1e-6  # of the largest curvature: the least upward that differences of gradients tell
+_BY_LOT = (SPACE_FILLING, SCREENED)  # starts in random places
+_SADDLES = 3  # times that a search leaves a saddle, before that is where it has arrived
 
 
 @stored
@@ -38,6 +47,8 @@ class LimitedTable(Table):
         predicted, bent: the rise and the slope that the model tells of the trial point.
         tried, bends: directions along which the curvature was measured, and the change of slope along each over its
             length; `directions`, how many; `aim`, the next one, as long as it is to be.
+        axes, curves: once that is over, combinations of these that say most, likewise; `level`, the curvature downward
+            along all others; `is_measured`, whether that was nearby.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
         along: a direction in which it does not move; 0 where it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
@@ -45,16 +56,20 @@ class LimitedTable(Table):
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
-    steps: Array = column(1, times=TUNING.remembered)
-    changes: Array = column(1, times=TUNING.remembered)
+    steps: Array = column(1, times=_REMEMBERED)
+    changes: Array = column(1, times=_REMEMBERED)
     base: Array = column()
     radius: Array = column()
     predicted: Array = column()
     bent: Array = column(1)
-    tried: Array = column(1, times=TUNING.most_directions)
-    bends: Array = column(1, times=TUNING.most_directions)
+    tried: Array = column(1, times=_MOST_DIRECTIONS)
+    bends: Array = column(1, times=_MOST_DIRECTIONS)
     directions: Counts = column(dtype=np.int64)
     aim: Array = column(1)
+    axes: Array = column(1, times=_KEPT)
+    curves: Array = column(1, times=_KEPT)
+    level: Array = column()
+    is_measured: Mask = column(dtype=np.bool_)
     last_step: Array = column()
     promised: Array = column()
     along: Array = column(1)
@@ -136,7 +151,7 @@ class Limited:
         taken = rows[is_better]
         table.point[taken], table.value[taken], table.gradient[taken] = trial[is_better], value[is_better], slope[is_better]
         table.last_step[taken] = length[is_better]
-        table.directions[rows] = 0
+        table.is_measured[rows[~(np.abs(s).max(axis=1) <= context.tolerances.near)]] = False
         return rows
 
     def _learn(self, rows: Rows, steps: Array, changes: Array) -> None:
@@ -153,7 +168,10 @@ class Limited:
         table = self.table
         point, g, along = table.point[rows], table.gradient[rows], table.along[rows]
         free = ~is_held(self.context.box, point, g)
-        steps, changes = table.steps[rows], table.changes[rows]
+        steps, changes = (
+            np.concatenate(two, axis=1)
+            for two in ((table.axes[rows], table.steps[rows]), (table.curves[rows], table.changes[rows]))
+        )
         if along.any():
             g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
             steps, changes = (part - (part @ along[..., None]) * along[:, None] for part in (steps, changes))
@@ -196,9 +214,10 @@ class Limited:
         value = table.value[rows]
         nothing = table.promised[rows] <= context.tolerances.error_of(np.minimum(np.abs(value), context.scale or np.inf))
         is_settled = table.last_step[rows] <= TUNING.settled * context.tolerances.near
-        tolerance = context.xtol * TUNING.remeasure ** table.measurements[rows]
+        first = _CLOSE * TUNING.remeasure ** table.measurements[rows]
+        tolerance = context.xtol * np.where(table.is_measured[rows], 1.0, np.maximum(first, 1.0))
         near = (model.eigenvalues[:, -1] < 0.0) & (far <= tolerance) & is_settled
-        return np.asarray(near | (nothing & (table.measurements[rows] == 0)))
+        return np.asarray(near | (nothing & (table.is_measured[rows] | (table.measurements[rows] == 0))))
 
     def _step(self, rows: Rows, trial: Array) -> Rows:
         """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""
@@ -241,14 +260,15 @@ class Limited:
     # ---- arriving
 
     def _arrive(self, k: int, space: Subspace, free: Mask) -> SearchEvent | None:
-        """A search whose slope has vanished: it measures along a first direction, drawn by lot, unless all is held."""
+        """A search at the maximum of its model: it measures along a first direction, drawn by lot, or is over."""
         table, context = self.table, self.context
         if self.recognises and len(context.archive) and not table.is_awaited[k]:
             j, apart = context.archive.closest(table.point[k])
             if apart < context.tolerances.same:
                 return Recognised(table.origin(k), j)
-        if not free.any():
-            return self._arrived(k, LowRank(-float(table.base[k]), np.zeros(0), np.zeros((0, table.d))))
+        if table.is_measured[k] or not free.any():
+            level = float(table.level[k] if table.is_measured[k] else table.base[k])
+            return self._arrived(k, estimate(space, level))
         table.directions[k] = 0
         self._aim(k, space, self._free(k, free, context.rng.standard_normal(table.d)))
         return None
@@ -266,48 +286,45 @@ class Limited:
         table.aim[k], table.phase[k] = float(steps[0, 0]) / max(float(lengths(u)), TINY) * u, Phase.CURVE.value
 
     def _told_curve(self, rows: Rows, points: Array, slope: Array) -> tuple[Rows, Ends]:
-        """Slopes beside the points tell the curvature along one more direction each."""
-        table, ends = self.table, Ends()
-        going: list[int] = []
+        """Slopes beside the points tell the curvature along one more direction each; some need no other."""
+        table, is_over = self.table, np.zeros(len(rows), bool)
         moves = points - table.point[rows]
         size = np.maximum(lengths(moves), TINY)[:, None]
-        changes = (slope - table.gradient[rows]) / size
+        moves, changes = moves / size, (slope - table.gradient[rows]) / size
+        is_lost = ~np.isfinite(changes).all(axis=1) | ~moves.any(axis=1)
         space, free = self._space(rows)
-        for i, (k, move, change) in enumerate(zip(rows.tolist(), moves / size, changes, strict=True)):
-            if not np.isfinite(change).all() or not move.any():
-                ends |= self._cannot_go_on(table_row(k))
-                continue
-            table.tried[k, table.directions[k]], table.bends[k, table.directions[k]] = move, self._free(k, free[i], change)
-            table.directions[k] += 1
-            event = self._look(k, space.of(i), free[i])
-            if isinstance(event, Arrived):
-                ends[k] = event
-            elif event:
-                going.append(k)
-        return np.array(going, dtype=np.intp), ends
+        for i in np.flatnonzero(~is_lost).tolist():
+            k, n = int(rows[i]), int(table.directions[rows[i]])
+            table.tried[k, n], table.bends[k, n] = moves[i], self._free(k, free[i], changes[i])
+            table.directions[k] = n + 1
+            is_over[i] = self._look(k, space.of(i), int(free[i].sum()))
+        return rows[is_over], self._cannot_go_on(rows[is_lost])
 
-    def _look(self, k: int, space: Subspace, free: Mask) -> Arrived | bool:
-        """What the directions tell by now: arrived; or whether the search goes on from here, or measures once more."""
-        table, n = self.table, int(self.table.directions[k])
-        tried, bends = table.tried[k, :n], table.bends[k, :n]
-        scaled = space.scaled(tried[None], 0.5)[0]
-        told = ritz(scaled, space.scaled(bends[None], -0.5)[0])
-        freedoms = int(free.sum()) - bool(table.along[k].any())
-        if told.values[-1] > TUNING.rising * float(np.abs(told.values).max()) and table.measurements[k] < TUNING.saddles:
-            self._leave(k, space, told.vectors[-1], float(told.values[-1]))
+    def _look(self, k: int, space: Subspace, n: int) -> bool:
+        """Whether the directions tell enough by now, or a direction that rises; else one more is measured."""
+        table, count = self.table, int(self.table.directions[k])
+        tried, bends = table.tried[k, :count], table.bends[k, :count]
+        told = ritz(space.scaled(tried[None], 0.5)[0], space.scaled(bends[None], -0.5)[0])
+        n -= bool(table.along[k].any())
+        if told.values[-1] > _RISING * float(np.abs(told.values).max()) and table.measurements[k] < _SADDLES:
+            self._leave(k, told.shares[-1] @ tried, told.shares[-1] @ bends)
             return True
-        if not (is_falling(told.values, freedoms) or n >= min(freedoms, TUNING.most_directions) or not told.next.any()):
+        chance = OVERLOOKED_BY_LOT if table.begun(k).start in _BY_LOT else OVERLOOKED
+        is_last = count >= min(n, _MOST_DIRECTIONS) or not told.next.any()
+        if not (is_last or is_falling(told.values, n, chance)):
             self._aim(k, space, told.next)
             return False
-        return self._arrived(k, estimate(space, free, told.values, told.vectors, told.rest))
+        most = np.abs(np.log(np.maximum(np.abs(told.values), TINY))).argsort(kind="stable")[-_KEPT:]
+        table.axes[k], table.curves[k] = 0.0, 0.0
+        for kept, pair in ((table.axes, tried), (table.curves, bends)):
+            kept[k, : len(most)] = told.shares[most] @ pair
+        table.level[k], table.is_measured[k] = told.rest * float(space.sizes()[1][0]), True
+        return True
 
-    def _leave(self, k: int, space: Subspace, direction: Array, value: float) -> None:
+    def _leave(self, k: int, direction: Array, bend: Array) -> None:
         """A search at a saddle learns the direction that rises, and goes on along it."""
-        table = self.table
-        u = space.scaled(direction[None, None], -0.5)[0, 0]
-        length = float(lengths(u))
-        bend = value * space.scaled(direction[None, None], 0.5)[0, 0]
-        self._learn(table_row(k), u[None] / length, bend[None] / length)
+        table, length = self.table, float(lengths(direction))
+        self._learn(table_row(k), direction[None] / length, bend[None] / length)
         table.radius[k] = max(table.radius[k], self.context.tolerances.near)
         table.measurements[k] += 1
 

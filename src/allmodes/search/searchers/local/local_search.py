@@ -11,7 +11,7 @@ from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
-from allmodes.search.searchers.local.limited import Limited
+from allmodes.search.searchers.local.limited import MANY, Limited
 from allmodes.search.searchers.local.quasi_newton import QuasiNewton
 from allmodes.search.searchers.local.residuals import first_radius
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, Table
@@ -40,7 +40,7 @@ class LocalSearch:
 
     def __post_init__(self) -> None:
         context = self.context
-        is_wide = context.order == 1 and not context.has_model and context.box.d >= TUNING.many
+        is_wide = context.order == 1 and not context.has_model and context.box.d >= MANY
         self.trust_region = (Limited if is_wide else TrustRegion)(context, self.recognises)
         self.quasi_newton = QuasiNewton(self.context)
 

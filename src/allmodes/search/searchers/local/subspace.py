@@ -78,19 +78,11 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
     return Subspace(Model(g, eigenvalues, vectors, rotated), base)
 
 
-def estimate(space: Subspace, free: Mask, values: Array, vectors: Array, rest: float) -> LowRank:
-    """The Hessian of one search, of which the eigenvalues (k,) and eigenvectors (k, d) were measured, scaled by it.
-
-    Along what was not measured it is `rest` times the model.
-    """
-    axes = space.model.vectors[0]
-    spanned = np.concatenate([axes.T, space.scaled(vectors[None], 0.5)[0]]) * free
-    Z = np.linalg.qr(spanned.T)[0]  # (d, r + k)
-    scaled = space.scaled(Z.T[None], 0.5)[0]
-    along = scaled @ vectors.T
-    H = -rest * scaled @ scaled.T + (along * (values + rest)) @ along.T
-    eigenvalues, inner = np.linalg.eigh(0.5 * (H + H.T))
-    return LowRank(-rest * float(space.sizes()[1][0]), eigenvalues, np.ascontiguousarray((Z @ inner).T))
+def estimate(space: Subspace, level: float) -> LowRank:
+    """The Hessian of one search by its model, with another curvature where that has learnt nothing."""
+    vectors, eigenvalues = space.model.vectors[0], space.model.eigenvalues[0]
+    is_learnt = (eigenvalues != -space.base[0]) & vectors.any(axis=0)
+    return LowRank(-level, eigenvalues[is_learnt], np.ascontiguousarray(vectors[:, is_learnt].T))
 
 
 def _combined(vectors: Array, shares: Array) -> Array:

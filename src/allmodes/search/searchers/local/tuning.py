@@ -76,14 +76,6 @@ class Tuning:
         "a model that misses by less falls into a mode; by more it is stale",
     )
 
-    # ---- many dimensions
-    many: int = constant(30, "dimensions", "from which a dozen directions cost less than all, and models than cubes")
-    remembered: int = constant(8, "steps", "that a search learns from; more take longer than they save")
-    most_directions: int = constant(24, "gradients", "that a verification takes at most")
-    overlooked: float = constant(0.01, "chance", "that a rising direction is not seen, where it hides as well as it can")
-    rising: float = constant(1e-6, "largest curvature", "least curvature upward that differences of gradients tell")
-    saddles: int = constant(3, "times", "that a search leaves a saddle, before that is where it has arrived")
-
     # ---- derivatives from values
     central: float = constant(
         1e-4, "box", "longest step whose slopes on both sides are better than one over a short step"
