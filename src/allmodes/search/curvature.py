@@ -58,10 +58,10 @@ class LowRank:
         r, d = self.axes.shape
         return self.eigenvalues if r == d else np.append(self.eigenvalues, self.base)
 
-    def squares(self, vectors: Array, power: float) -> Array:
-        """sum_i s_i^power (a_i v)^2 of vectors (n, d), for the sizes s_i of the eigenvalues, floored, (n,)."""
-        sizes = np.maximum(np.abs(self.eigenvalues), _FLOOR * largest(self)) ** power
-        base = max(abs(self.base), _FLOOR * largest(self), _TINY) ** power
+    def squares(self, vectors: Array) -> Array:
+        """sum_i |s_i| (a_i v)^2 of vectors (n, d), over all eigenvalues s_i, floored, (n,)."""
+        least = max(_FLOOR * largest(self), _TINY)
+        sizes, base = np.maximum(np.abs(self.eigenvalues), least), max(abs(self.base), least)
         inside = (vectors @ self.axes.T) ** 2
         return np.asarray(base * np.einsum("nd,nd->n", vectors, vectors) + inside @ (sizes - base))
 

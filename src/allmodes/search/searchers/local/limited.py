@@ -18,7 +18,7 @@ from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchE
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, finite_differences, learning, models, residuals
 from allmodes.search.searchers.local.inertia import OVERLOOKED, OVERLOOKED_BY_LOT, is_falling, ritz
-from allmodes.search.searchers.local.recognition import recognise_by_slope, stopped
+from allmodes.search.searchers.local.recognition import recognise_by_peak, stopped
 from allmodes.search.searchers.local.subspace import Subspace, estimate, learnt
 from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
@@ -185,28 +185,27 @@ class Limited:
             ends = self._cannot_go_on(rows[~is_fine])
             return ends | self.advance(rows[is_fine]) if is_fine.any() else ends
         context.paths.add(table.path[rows], table.point[rows], table.value[rows])
-        ends = Ends()
-        if self.recognises and len(context.archive):
-            known = recognise_by_slope(context, table.point[rows], table.value[rows], table.gradient[rows])
-            known = stopped(context, table, rows, known)
-            ends = {k: Recognised(table.origin(k), j) for k, j in zip(rows.tolist(), known.tolist(), strict=True) if j >= 0}
-            rows = rows[known < 0]
-        if not len(rows):
-            return ends
         space, free = self._space(rows)
         point, model = table.point[rows], space.model
         far = np.abs(clip(context.box, point + model.newton()) - point).max(axis=1)
         table.promised[rows] = model.promise()
-        is_there = self._is_there(rows, model, far)
+        is_there, known = self._is_there(rows, model, far), np.full(len(rows), -1)
+        if self.recognises and len(context.archive):
+            peaks = point + model.newton()
+            known = recognise_by_peak(context, point, table.value[rows], peaks, table.promised[rows])
+            known = stopped(context, table, rows, known)
+        ends, is_new = Ends(), known < 0
+        for k, j in zip(rows[~is_new].tolist(), known[~is_new].tolist(), strict=True):
+            ends[k] = Recognised(table.origin(k), j)
         s = clip(context.box, point + models.step(model, table.radius[rows])) - point
         bend = space.bend(s)
         table.predicted[rows] = np.einsum("nd,nd->n", model.g + 0.5 * bend, s)
         table.bent[rows] = table.gradient[rows] + bend
-        for i in is_there.nonzero()[0].tolist():
+        for i in (is_there & is_new).nonzero()[0].tolist():
             event = self._arrive(int(rows[i]), space.of(i), free[i])
             ends |= {} if event is None else {int(rows[i]): event}
-        going = rows[~is_there]
-        return ends | self._cannot_go_on(self._step(going, (point + s)[~is_there]))
+        is_going = ~is_there & is_new
+        return ends | self._cannot_go_on(self._step(rows[is_going], (point + s)[is_going]))
 
     def _is_there(self, rows: Rows, model: models.Model, far: Array) -> Mask:
         """Which searches are at the maximum of their model, or have nothing to gain."""

@@ -59,24 +59,20 @@ def recognise(
     return np.where(accepted[best], modes[best], -1)
 
 
-def recognise_by_slope(context: Context, point: Array, value: Array, g: Array) -> NDArray[np.intp]:
-    """The same in many dimensions: by the slope and value that the nearest mode's own curvature explains.
+def recognise_by_peak(context: Context, point: Array, value: Array, peaks: Array, gains: Array) -> NDArray[np.intp]:
+    """The same in many dimensions, where no model is measured: by its maximum, in the nearest mode's own metric.
 
-    Only that of modes that were found in many dimensions, too, is looked at.
+    Only modes that were found in many dimensions, too, are looked at.
     """
     archive, share = context.archive, TUNING.agreement / context.checks.strictness
-    known, (nearest, _) = np.full(len(point), -1), archive.nearest(point)
-    for i, j in enumerate(nearest.tolist()):
-        H, climb = archive.records[j].hessian, float(archive.values[j] - value[i])
-        if not isinstance(H, LowRank) or climb <= 0.0 or value[i] <= context.level:
-            continue
-        apart = context.box.difference(point[i : i + 1], archive.means[j][None])
-        fall = float(H.squares(apart, 1.0)[0])
-        if np.abs(climb - 0.5 * fall) >= share * climb:
-            continue
-        free = ~archive.records[j].active
-        missing = H.squares((g[i] - H @ apart[0])[None] * free, -1.0)[0]
-        known[i] = j if missing < share**2 * fall else -1
+    known, nearest = np.full(len(point), -1), archive.nearest(peaks)[0]
+    climbs = archive.values[nearest] - value
+    apart, miss = (context.box.difference(each, archive.means[nearest]) for each in (point, peaks))
+    for i in np.flatnonzero(np.abs(climbs - gains) < share * climbs).tolist():
+        H = archive.records[int(nearest[i])].hessian
+        if isinstance(H, LowRank):
+            off, far = H.squares(np.stack([miss[i], apart[i]]))
+            known[i] = nearest[i] if off < share**2 * far else -1
     return known
 
 
