@@ -243,7 +243,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
     hits, j = int(archive.hits[j]), int(listed(context, orbit))
     found = archive.records[j]
     x = box.to_user(archive.means[j][None])[0]
-    hessian = frame.hessian(found.hessian, x, found.gradient)
+    hessian = frame.hessian(np.asarray(found.hessian), x, found.gradient)
     places = np.flatnonzero(box.free)
     free = places[~found.active & box.is_real]
     eigenvalues = np.asarray(np.linalg.eigvalsh(hessian[np.ix_(free, free)]), dtype=np.float64)

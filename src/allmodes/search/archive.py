@@ -12,6 +12,7 @@ from allmodes.arrays import map_leaves
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
+from allmodes.search.curvature import Curvature, LowRank
 from allmodes.storage import stored
 
 if TYPE_CHECKING:
@@ -62,14 +63,15 @@ class Frozen:
         hessian: (d, d) as measured, not floored.
         active: (d,), which coordinates sit on a bound that holds them back.
         kind: "optimum", "boundary", "constrained", "flat" or "unverified".
-        source: where the Hessian comes from: "derivatives", "differences", "component", "model" or "equations".
+        source: where the Hessian comes from: "derivatives", "differences", "component", "model", "equations" or
+            "estimated".
         found_at: evaluations made when it was found.
         standard_error: of the value, for noisy functions; of those from a model, how much better the optimum may be.
         held: what constraints do there; the hessian is that of the Lagrangian along the active set then.
     """
 
     gradient: Array
-    hessian: Array
+    hessian: Curvature
     active: NDArray[np.bool_]
     kind: str
     source: str
@@ -87,7 +89,8 @@ class Archive:
 
     Attributes:
         box: the domain, for distances.
-        components: means (J, d) and factors of the precisions.
+        components: means (J, d) and factors of the precisions; without these where the first mode was found in many
+            dimensions: `factors` makes them when they are wanted.
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
         hits: searches that ended in each mode, (J,); those that ended in one of its images count, too.
@@ -129,6 +132,8 @@ class Archive:
 
     def add(self, point: Array, value: float, record: Frozen, primary: int = -1, by: int = 0) -> int:
         """Freeze a mode, or the image of another by a map; its number is returned."""
+        if isinstance(record.hessian, LowRank) and not len(self):
+            self.components = GaussianComponents(self.means, Factors(np.zeros((0, 0, 0)), np.zeros((0, 0, 0))))
         self.components = map_leaves(_one_more, self.components)
         self.values, self.hits = _one_more(self.values), _one_more(self.hits)
         self.records.append(record)
@@ -153,9 +158,9 @@ class Archive:
     def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
         """What is known of a mode now."""
         mu, factors = self.components
-        covariance = np.linalg.inv(precision(record.hessian, record.active))
-        C, A = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
-        mu[j], factors.C[j], factors.A[j] = point, C[0], A[0]
+        mu[j] = point
+        if factors.C.shape[1]:
+            factors.C[j], factors.A[j] = (part[0] for part in _frozen([record]))
         self.values[j], self.records[j] = value, record
         self.has_boundary |= bool(record.active.any())
         self.tree = self.median_gap = None
@@ -181,6 +186,12 @@ class Archive:
         self.hits[self.primary[mode]] += times
 
     # ---- reading
+
+    @property
+    def factors(self) -> Factors:
+        """Of the precisions of all modes, (J, d, d) each."""
+        kept = self.components.factors
+        return kept if kept.C.shape[1] == self.box.d or not len(self) else _frozen(self.records)
 
     @property
     def own(self) -> Indices:
@@ -245,6 +256,12 @@ def _one_more(part: Any) -> Any:
 def _zeros(part: Any, n: int) -> Any:
     """So many rows of zeros for an array (J, ...)."""
     return np.zeros((n, *part.shape[1:]), part.dtype)
+
+
+def _frozen(records: list[Frozen]) -> Factors:
+    """Factors of the precisions of modes."""
+    covariances = [np.linalg.inv(precision(np.asarray(record.hessian), record.active)) for record in records]
+    return _FULL.start(np.asarray(covariances, dtype=np.float64))
 
 
 def precision(hessian: Array, active: NDArray[np.bool_]) -> Array:

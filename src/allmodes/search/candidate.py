@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.curvature import Curvature
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -67,7 +68,8 @@ class Candidate:
     Attributes:
         point, value: (d,), and the value there, to be maximised.
         gradient, hessian: (d,) and (d, d), or the best guess.
-        source: where the Hessian comes from: "derivatives", "differences", "component", or "equations".
+        source: where the Hessian comes from: "derivatives", "differences", "component", "equations", or
+            "estimated", from a few directions and steps.
         origin: where it comes from.
         radius: of the trust region, or the standard deviation of the component, when it arrived.
         gain: what the last Newton step promised: the optimum may be that much higher.
@@ -79,7 +81,7 @@ class Candidate:
     point: Array
     value: float
     gradient: Array
-    hessian: Array
+    hessian: Curvature
     source: str
     origin: Origin
     radius: float = 0.0

@@ -78,7 +78,7 @@ class Group:
         inverse = self.matrices[number] if is_back else self._inverses[number]
         forward = self._inverses[number] if is_back else self.matrices[number]
         active = (np.abs(forward) > 10.0**-_DIGITS) @ found.active
-        gradient, hessian = inverse.T @ found.gradient, inverse.T @ found.hessian @ inverse
+        gradient, hessian = inverse.T @ found.gradient, inverse.T @ np.asarray(found.hessian) @ inverse
         return replace(found, gradient=gradient, hessian=hessian, active=active)
 
     def distinct(self, box: Box, point: Array, tolerance: float) -> tuple[NDArray[np.intp], Array]:

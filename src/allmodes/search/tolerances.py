@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.curvature import Curvature, largest, weakest
+
 if TYPE_CHECKING:
     from allmodes.search.context import Context
 
@@ -61,14 +63,14 @@ class Tolerances(NamedTuple):
         error = float(self.error_of(context.best_value))
         return float(np.sqrt(error / context.scale)) if context.scale > 0.0 else 0.0
 
-    def reach(self, hessian: Array) -> float:
+    def reach(self, hessian: Curvature) -> float:
         """An optimum with such a curvature is told apart from others closer than this by values between them.
 
         Where values are coarse it is located no better than where it falls by their rounding.
         """
-        weakest = float(np.abs(np.linalg.eigvalsh(hessian)).min(initial=np.inf))
-        fall = self.rounding(weakest)
-        return max(self.close, min(_LOCATED * float(np.sqrt(2.0 * fall / max(weakest, TINY))), _FARTHEST))
+        least = weakest(hessian)
+        fall = self.rounding(least)
+        return max(self.close, min(_LOCATED * float(np.sqrt(2.0 * fall / max(least, TINY))), _FARTHEST))
 
     # ---- values
 
@@ -88,7 +90,7 @@ class Tolerances(NamedTuple):
             best = int(np.argmax(archive.values))
             size = abs(archive.best)
             if not self.is_plateau(best):
-                curvature = float(np.abs(archive.records[best].hessian).max(initial=0.0))
+                curvature = largest(archive.records[best].hessian)
                 scale = min(scale, curvature) if curvature > 0.0 else scale
         return _TIE * scale + self._relative_tie(size) + _NOISE * context.noise
 
@@ -112,10 +114,10 @@ class Tolerances(NamedTuple):
         if not len(archive) or context.noise:
             return self.tie
         best = int(np.argmax(archive.values))
-        H = archive.records[best].hessian
+        H = np.asarray(archive.records[best].hessian)
         apart = np.delete(context.box.difference(archive.means, archive.means[best]), best, axis=0)
         fall = float(np.abs(np.einsum("jd,de,je->j", apart, H, apart)).min(initial=np.inf))
-        error = 0.5 * context.xtol**2 * float(np.abs(H).max(initial=0.0))
+        error = 0.5 * context.xtol**2 * largest(H)
         return float(np.fmin(self.tie, _TIE * fall + error + self._relative_tie(abs(archive.best))))
 
     @property
@@ -156,7 +158,7 @@ class Tolerances(NamedTuple):
     def is_plateau(self, j: int) -> bool:
         """Whether a mode is level in all directions, as far as its curvature can tell."""
         record = self.context.archive.records[j]
-        return record.kind == "flat" and bool(np.abs(record.hessian).max(initial=0.0) <= self.rounding())
+        return record.kind == "flat" and largest(record.hessian) <= self.rounding()
 
     def value_error(self, j: int) -> float:
         """Of a mode's value, where its place is known to `same`: at a kink the slope counts."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
+from allmodes.search.curvature import largest
 from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
 from allmodes.search.tolerances import TINY
@@ -63,8 +64,8 @@ class LevelSets:
         own = [node for node, owner in zip(self.nodes, self.owners, strict=True) if owner == mode]
         points = np.array([context.archive.means[mode], *own])
         apart = context.box.difference(points, candidate.point)
-        H = candidate.hessian
-        metric = _FARTHER * max(float(np.abs(H).max(initial=0.0)), TINY) * np.eye(len(H)) - H
+        H = np.asarray(candidate.hessian)
+        metric = _FARTHER * max(largest(H), TINY) * np.eye(len(H)) - H
         falls = np.einsum("nd,de,ne->n", apart, metric, apart)
         return points[falls.argmin()], float(falls.min())
 
@@ -100,7 +101,7 @@ class Between(ByValues):
             return TUNING.kink_valley * slope + tolerances.rounding()
         if candidate.source == "component":
             return tolerances.tie
-        return tolerances.rounding(float(np.abs(candidate.hessian).max(initial=0.0)))
+        return tolerances.rounding(largest(candidate.hessian))
 
 
 @stored

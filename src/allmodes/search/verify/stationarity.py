@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
+from allmodes.search.curvature import LowRank, largest
 from allmodes.search.geometry import clip, is_held, lengths, room
 from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import PLATEAU, ByValues, Higher, NoOptimum, Optimum, Step
@@ -46,6 +47,8 @@ class Shape(NamedTuple):
 
 def shape(context: Context, candidate: Candidate) -> Shape:
     """What gradient and Hessian of a candidate say."""
+    if isinstance(candidate.hessian, LowRank):
+        return _shape_of_few(context, candidate, candidate.hessian)
     H, g, d = candidate.hessian, candidate.gradient, context.box.d
     rim = (TUNING.rim if context.order == 0 else TUNING.rim * 1e-3) * np.maximum(np.diagonal(H), 0.0)
     unsure = 1e-8 if context.order else 2.0 * TUNING.unsure  # differences are off by half their step
@@ -66,6 +69,16 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, is_weak)
 
 
+def _shape_of_few(context: Context, candidate: Candidate, H: LowRank) -> Shape:
+    """The same of one that is known along a few axes: values are asked along the weakest of these alone."""
+    g, size = candidate.gradient, largest(H)
+    held = is_held(context.box, candidate.point, g) & (np.abs(g) > 1e-8 * size)
+    level = TUNING.level * size
+    is_weak = H.eigenvalues >= -max(TUNING.weak * size, TUNING.gentle * context.scale, level)
+    is_weak[: -TUNING.weakest] = False
+    return Shape(held, H.eigenvalues, H.axes, level, is_weak)
+
+
 def examine(context: Context, candidate: Candidate) -> Step:
     """The first step of verifying a smooth candidate."""
     seen = shape(context, candidate)
@@ -80,7 +93,7 @@ def examine(context: Context, candidate: Candidate) -> Step:
 
 def _slack(context: Context, candidate: Candidate) -> float:
     """Differences of values near a candidate that may be rounding."""
-    return context.tolerances.rounding(float(np.abs(candidate.hessian).max(initial=0.0)))
+    return context.tolerances.rounding(largest(candidate.hessian))
 
 
 def _higher(context: Context, candidate: Candidate, points: Array, values: Array) -> Higher | None:
@@ -197,7 +210,7 @@ class FarGround(ByValues):
         higher = _higher(context, candidate, points, np.where(first.reshape(-1), values, -np.inf))
         if higher is not None:
             return higher
-        if candidate.value < context.best_value - slack and np.abs(candidate.hessian).max() <= slack:
+        if candidate.value < context.best_value - slack and largest(candidate.hessian) <= slack:
             return NoOptimum(PLATEAU)
         return Optimum(candidate, "flat", is_level=True)
 

@@ -72,7 +72,7 @@ def _log_known(archive: Archive, omega: float, points: Array, needs: Needs) -> E
     Paper: prop:grad_hess_logmixture
     """
     J, d = archive.means.shape
-    factors = archive.components.factors
+    factors = archive.factors
     y = _FULL.whiten(factors, archive.box.difference(points[None], archive.means[:, None]))  # (J, N, d)
     log_peaks = _FULL.log_det_root_precision(factors, d) - 0.5 * d * math.log(2.0 * math.pi * omega) - math.log(J)
     log_q, r = logsumexp_and_shares(log_peaks[:, None] - 0.5 / omega * np.einsum("jnd,jnd->jn", y, y))

@@ -130,12 +130,12 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     s, rise = trial - point, value - old  # -inf where it failed
     predicted, length = models.gain(g, H, s), lengths(s)
     slope = None if order == 0 else told.gradient[:, 0]
-    is_flatter = None if slope is None else _steepness(context, trial, slope) < _steepness(context, point, g)
-    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
-    missed, longest = _missed(g, H, s, rise, slope), _longest(context, point)
+    is_flatter = None if slope is None else steepness(context, trial, slope) < steepness(context, point, g)
+    is_better = is_taken(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
+    missed, longest = _missed(g, H, s, rise, slope), longest_step(context, point)
     taken, refused = rows[is_better], rows[~is_better]
-    pace, reach = residuals.pace(context), _reach(missed, length)
-    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
+    pace, reach = residuals.pace(context), reach_of(missed, length)
+    table.radius[rows] = resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
     if order == 2 or context.has_model:  # these learn nothing from a refused point, so the next step must differ
         table.radius[refused] = np.minimum(table.radius[refused], pace.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
@@ -174,12 +174,12 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     return rows
 
 
-def _steepness(context: Context, points: Array, g: Array) -> Array:
+def steepness(context: Context, points: Array, g: Array) -> Array:
     """The largest slope (n,) in the coordinates that no bound holds."""
     return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
 
 
-def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
+def is_taken(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
     """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
     is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
     is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
@@ -199,19 +199,19 @@ def _missed(g: Array, H: Array, s: Array, rise: Array | None, slope: Array | Non
     return np.where((predicted > 0.0) & np.isfinite(wrong), wrong / np.maximum(predicted, TINY), np.inf)
 
 
-def _reach(missed: Array, length: Array) -> Array:
+def reach_of(missed: Array, length: Array) -> Array:
     """How far models are exact that missed so much over a length: what they miss grows with the square of it."""
     return np.asarray(length * np.sqrt(TUNING.fresh / np.maximum(missed, TINY)))
 
 
-def _longest(context: Context, point: Array) -> Array:
+def longest_step(context: Context, point: Array) -> Array:
     """How long steps from points (n, d) may be unless models are exact: in the box longer ones leave the basin."""
     inside = context.box.project(point)  # around periodic coordinates
     is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
     return np.where(is_inside, residuals.first_radius(context), np.inf)
 
 
-def _resized(
+def resized(
     radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array,
     pace: residuals.Pace = residuals.USUAL,
 ) -> Array:  # fmt: skip
@@ -240,7 +240,7 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     guess = is_guess & np.isfinite(miss)
     table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess])
     missed = _missed(table.old_gradient[rows], H, s, None, slope)
-    longest = np.maximum(_longest(context, point), _reach(missed, lengths(s)))
+    longest = np.maximum(longest_step(context, point), reach_of(missed, lengths(s)))
     table.radius[rows] = np.minimum(table.radius[rows], longest)
     table.gradient[rows] = slope
     return rows

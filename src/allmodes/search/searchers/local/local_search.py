@@ -11,6 +11,7 @@ from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
+from allmodes.search.searchers.local.limited import MANY, Limited
 from allmodes.search.searchers.local.quasi_newton import QuasiNewton
 from allmodes.search.searchers.local.residuals import first_radius
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, Table
@@ -26,17 +27,21 @@ TRUST_REGION, QUASI_NEWTON = "trust region", "quasi-Newton"
 class LocalSearch:
     """Trust-region searches, which go on as quasi-Newton searches where the function turns out not to be smooth.
 
+    With gradients and in many dimensions their models are made of the last few steps (`Limited`).
+
     Attributes:
         recognises: whether searches that fall into a known mode are stopped.
     """
 
     context: Context
     recognises: bool = True
-    trust_region: TrustRegion = field(init=False)
+    trust_region: TrustRegion | Limited = field(init=False)
     quasi_newton: QuasiNewton = field(init=False)
 
     def __post_init__(self) -> None:
-        self.trust_region = TrustRegion(self.context, self.recognises)
+        context = self.context
+        is_wide = context.order == 1 and not context.has_model and context.box.d >= MANY
+        self.trust_region = (Limited if is_wide else TrustRegion)(context, self.recognises)
         self.quasi_newton = QuasiNewton(self.context)
 
     # ---- who is there

@@ -31,9 +31,9 @@ class Phase(Enum):
     FINAL = 4  # the value at the last Newton step
 
 
-def column(power: int = 0, dtype: type = np.float64) -> Any:
-    """A field of a table: an array with d^power entries in each row."""
-    return field(init=False, metadata={"power": power, "dtype": dtype})
+def column(power: int = 0, dtype: type = np.float64, times: int = 0) -> Any:
+    """A field of a table: an array with d^power entries in each row, or with `times` such arrays."""
+    return field(init=False, metadata={"power": power, "dtype": dtype, "shape": (times,) if times else ()})
 
 
 @dataclass(eq=False)
@@ -74,7 +74,7 @@ class Table:
 
     def __post_init__(self) -> None:
         for each in self.columns():
-            shape = (0,) + (self.d,) * each.metadata["power"]
+            shape = (0, *each.metadata["shape"]) + (self.d,) * each.metadata["power"]
             setattr(self, each.name, np.zeros(shape, each.metadata["dtype"]))
 
     def columns(self) -> list[Field[Any]]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LOCAL, Candidate, Origin
+from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models, residuals
 from allmodes.search.searchers.local.learning import TrustRegionTable
-from allmodes.search.searchers.local.recognition import recognise
+from allmodes.search.searchers.local.recognition import recognise, stopped
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
@@ -128,7 +127,8 @@ class TrustRegion:
         )
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
-            known = self._stopped(rows, recognise(context, point, value, g, peaks, gains, has_peak))
+            known = recognise(context, point, value, g, peaks, gains, has_peak)
+            known = stopped(context, table, rows, known)
             is_new = known < 0
             is_there &= is_new
             is_going &= is_new
@@ -139,18 +139,6 @@ class TrustRegion:
             ends |= {} if event is None else {int(rows[i]): event}
         going = rows[is_going]
         return ends | self._cannot_go_on(self._step(going, clip(context.box, (point + step)[is_going])))
-
-    def _stopped(self, rows: Rows, known: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The known modes (n,) for which searches are stopped, or -1: a few run on, to check that it is right."""
-        for i in (known >= 0).nonzero()[0].tolist():
-            k, mode = int(rows[i]), int(known[i])
-            origin = self.table.begun(k)
-            if self.table.is_awaited[k]:
-                known[i] = -1
-            elif origin.member == LOCAL and self.context.checks.is_due(origin.number):
-                self.table.run_on(k, mode)
-                known[i] = -1
-        return known
 
     def _step(self, rows: Rows, trial: Array) -> Rows:
         """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""

@@ -127,7 +127,7 @@ class Symmetry(Searcher):
     def _map_between(self, a: int, b: int) -> Array | None:
         box, archive = self.context.box, self.context.archive
         scale, (here, there) = box.scale, self._natural(archive.means[[a, b]])
-        H_a, H_b = (archive.records[j].hessian / (scale[:, None] * scale) for j in (a, b))
+        H_a, H_b = (np.asarray(archive.records[j].hessian) / (scale[:, None] * scale) for j in (a, b))
         periods = np.full(box.d, np.inf)
         periods[box.periodic_unit] = scale[box.periodic_unit]
         return symmetry(here, there, H_a, H_b, periods, 3.0 * self.context.tolerances.same * scale)
@@ -225,6 +225,6 @@ class Symmetry(Searcher):
         back = np.linalg.inv(self.maps[k] * (scale / scale[:, None]))  # of the map in unit coordinates
         gradient = back.T @ record.gradient if told.gradient is None else told.gradient[i]
         is_told = told.hessian is not None and context.order == 2  # else it is a model
-        hessian = told.hessian[i] if is_told else back.T @ record.hessian @ back
+        hessian = told.hessian[i] if is_told else back.T @ np.asarray(record.hessian) @ back
         origin = Origin(SYMMETRY, IMAGE, self.images)
         return Candidate(self.asked[i].copy(), value, gradient, hessian, record.source, origin, context.tolerances.near)
