@@ -42,6 +42,7 @@ _ORDER = (
     "missing_modes",
     "masses",
     "audit",
+    "generators",
     "recognition",
     "recognition_bank",
     "overhead",
