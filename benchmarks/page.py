@@ -28,6 +28,7 @@ _ORDER = (
     "all_modes",
     "all_modes_values",
     "cec2013",
+    "niching2026",
     "applications",
     "known_optima",
     "global_functions",

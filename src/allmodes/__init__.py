@@ -1,5 +1,9 @@
 """Find every good optimum of a function, not just one."""
 
+import allmodes.starting as _starting
+
+# isort: split
+import logging as _logging
 import typing as _typing
 import warnings as _warnings
 from importlib.metadata import version as _version
@@ -15,6 +19,9 @@ from allmodes.rooting import find_roots
 from allmodes.status import Status
 
 __version__ = _version("allmodes")
+
+del _starting
+_logging.getLogger("allmodes").addHandler(_logging.NullHandler())  # nothing is written unless somebody listens
 
 __all__ = [
     "Mode",

@@ -70,7 +70,8 @@ def find_minima(
     Args:
         fun: a function of a point (d,) -> number, or with `vectorized` of points (N, d) -> (N,).
         bounds: (lower, upper) for each coordinate, None or inf for open sides, as in [(0, 1), (-5, None)], or a
-            scipy.optimize.Bounds. A coordinate open on both sides needs `x0`. No point outside is ever evaluated. A
+            scipy.optimize.Bounds; ([0, 0, 0], [1, 1, 1]), as least_squares has it, will do where it can be nothing
+            else. A coordinate open on both sides needs `x0`. No point outside is ever evaluated. A
             list of more than two numbers, or of words, is a list of choices; with words fun is called with arrays of
             objects that hold them.
         x0: a point or points (n, d) to start from first; they say where to look when there are no bounds.
@@ -117,8 +118,9 @@ def find_minima(
             finite are counted and survived in either case.
         polish: False reports where annealing or populations end as it is, without a local search from there.
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
-        callback: called with the keyword intermediate_result after every round; returning True or raising
-            StopIteration stops the search.
+        callback: called after every round, as in scipy.optimize.minimize: with the result so far if it takes
+            intermediate_result, or else with the best point (d,). Returning True or raising StopIteration stops the
+            search.
         progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function
             that is called with an `allmodes.progress.Progress` whenever evaluations come back.
         checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from

@@ -15,7 +15,7 @@ from allmodes.checks import real_array
 from allmodes.explaining import explained
 from allmodes.hints import Bounds, Derivative, Names, Per, Random, Scales, Starts, Symmetry, Table, Wrapped
 from allmodes.keywords import helpful
-from allmodes.loop import Execution, Residuals, find
+from allmodes.loop import Execution, Residuals, find, interrupted
 from allmodes.nva.annealing import Algorithm
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
@@ -33,6 +33,14 @@ _OTHERWISE = {
     "integrality": f"fits are searched over real parameters: {_SUM}",
     "hess": "the curvature follows from jac, the Jacobian of the residuals: leave hess out.",
 }  # arguments that fits cannot have
+
+
+_OF_CURVES = {
+    "x0": "the point to start from is p0 here.",
+    "residuals": "residuals are for find_fits; here it is f(xdata, *parameters).",
+    "fun": "the model is f here, f(xdata, *parameters).",
+    "args": "what f needs beside parameters is in xdata, or in a lambda.",
+}
 
 
 @helpful(_OTHERWISE)
@@ -132,9 +140,13 @@ def find_fits(
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
     is_noisy = bool(noise) or _NOISY in result.message.lower()
-    return explained(result, part, is_absolute, left, is_noisy)
+    try:
+        return explained(result, part, is_absolute, left, is_noisy)
+    except KeyboardInterrupt:  # once more, or only now: nothing more is evaluated
+        return explained(interrupted(result), part, is_absolute, 0, is_noisy)
 
 
+@helpful(_OTHERWISE | _OF_CURVES, also=find_fits)
 def curve_fit(
     f: Callable[..., Any],
     xdata: Any,
@@ -169,8 +181,7 @@ def curve_fit(
 
     Returns:
         Result: as of `find_fits`. `print(result)` shows every explanation with the errors of its parameters;
-        `result.plot.fits(f, xdata, ydata)` draws them. `result.popt` and `result.pcov` are of the best one what SciPy
-        returns.
+        `result.plot.fits(f, xdata, ydata)` draws them. What SciPy returns is `result.popt, result.pcov`, of the best.
 
     >>> t = np.linspace(0, 3, 20)
     >>> def decay(t, a, b):
@@ -186,6 +197,8 @@ def curve_fit(
         raise ValueError(f"ydata has shape {data.shape}; wanted the data as (m,): flatten them, and what f returns.")
     if not np.isfinite(data).all():
         raise ValueError(f"ydata has {int((~np.isfinite(data)).sum())} values that are not finite; leave them out.")
+    if isinstance(bounds, bool):
+        raise TypeError(f"bounds is {bounds}; check_finite, which SciPy has in its place, is not needed here.")
     own = _parameters(f)
     d = _dimension(bounds, p0, names, own)
     if names is None and len(own) == d:

@@ -1,4 +1,4 @@
-"""From what a search has found to what the user is told."""
+"""Turns what a search has found into what the user is told."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _with_best(context: Context, settings: Settings) -> Context:
 
 
 def _is_better(context: Context) -> bool:
-    """Whether a point was evaluated that is better than every mode, by however little; of noisy values nobody knows."""
+    """Whether a point was evaluated that is better than every mode, by however little; unknown if values are noisy."""
     if context.constraints is not None and len(context.archive):  # feasible up to a tolerance, which is worth a little
         return context.is_beaten
     return context.noise == 0.0 and (not len(context.archive) or context.best_value > context.archive.best)
@@ -170,6 +170,8 @@ def _advice(status: Status, context: Context) -> str:
     """What to change; methods are for real coordinates alone."""
     if status is Status.NO_MODE and context.box.levels:
         return "Allow more evaluations (maxfev) or time (maxtime)."
+    if status is Status.INTERRUPTED:  # whoever ended the search has said how to go on
+        return ""
     return status.advice
 
 
@@ -241,7 +243,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
     hits, j = int(archive.hits[j]), int(listed(context, orbit))
     found = archive.records[j]
     x = box.to_user(archive.means[j][None])[0]
-    hessian = frame.hessian(found.hessian, x, found.gradient)
+    hessian = frame.hessian(np.asarray(found.hessian), x, found.gradient)
     places = np.flatnonzero(box.free)
     free = places[~found.active & box.is_real]
     eigenvalues = np.asarray(np.linalg.eigvalsh(hessian[np.ix_(free, free)]), dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import command_line
@@ -30,9 +31,12 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for shown in pages.Session(page, tmp_path).run():
         assert shown.agrees, f"{shown.where} shows\n{shown.wanted}\nand now prints\n{shown.got}"
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     if page.parent.name == "gallery" and page.stem != "index":
-        (picture,) = pages.pictures(page.read_text(encoding="utf-8"))
-        assert (tmp_path / picture).stat().st_size > 0
+        pictures = pages.pictures(page.read_text(encoding="utf-8"))
+        assert pictures
+        assert all((tmp_path / picture).stat().st_size > 0 for picture in pictures)
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=name_of)

@@ -60,7 +60,7 @@ def test_whole_numbers_become_int(given):
     [
         (2, ValueError, "steps is 2; it must be at least 3."),
         (-1, ValueError, "steps is -1; it must be at least 3."),
-        (3.0, TypeError, "steps is 3.0 (float); a whole number was wanted."),
+        (3.5, TypeError, "steps is 3.5 (float); a whole number was wanted."),
         ("3", TypeError, "steps is '3' (str); a whole number was wanted."),
         (True, TypeError, "steps is True (bool); a whole number was wanted."),
         (None, TypeError, "steps is None (NoneType); a whole number was wanted."),

@@ -291,7 +291,7 @@ class TestWatching:
         found = Progress(1200, 30000, 4000.0, 1, float("nan"), None)
         with Watch(is_quiet=False) as watch:
             watch(found)
-        assert capsys.readouterr().err == "1200/30000 evaluations  1:06:40  1 mode\n"
+        assert capsys.readouterr().err == "1200 evaluations  1 mode  1:06:40\n"
         with Watch(is_quiet=True) as watch:
             watch(found)
         assert capsys.readouterr().err == ""

@@ -105,6 +105,10 @@ class Mode:
             hint = "; only modes of find_roots have it" if name in _OF_ROOTS else hint
             raise AttributeError(f"a Mode has no attribute {name!r}{hint}")
 
+        def __iter__(self) -> Any:
+            """A hint: popt, pcov = curve_fit(...) gives two modes if there are as many."""
+            raise TypeError("a Mode is no array: mode.x is. Of curve_fit there are result.popt and result.pcov.")
+
     @property
     def choices(self) -> dict[int, Any]:
         """The named choices, by coordinate."""

@@ -12,6 +12,7 @@ from allmodes.arrays import map_leaves
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
+from allmodes.search.curvature import Curvature, LowRank
 from allmodes.storage import stored
 
 if TYPE_CHECKING:
@@ -24,19 +25,19 @@ _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
 _TINY = 1e-9
 _FEW = 4  # modes close to a point that it is compared with
-_MANY = 2_000  # point-mode distances from which on a tree is quicker than computing all of them
+_MANY = 2_000  # distances from points to modes: with more, a tree is quicker than computing them all
 
 
 @stored
 @dataclass(frozen=True)
 class Held:
-    """What is known of a mode under constraints, of the function that is minimised inside (see `Constraints`).
+    """What is known of a mode under constraints, in terms of the function that is minimised inside (see `Constraints`).
 
     Attributes:
         violation: of the worst constraint, as a share of its scale.
         rows: (r,), which are active; `constraints`, the numbers of the constraints they belong to.
-        multipliers: (m,), the gradient is the sum of those of the constraints times these, beside bounds.
-        residual: (d,), what of the gradient nothing holds.
+        multipliers: (m,); times the gradients of the constraints they add up to the gradient, apart from bounds.
+        residual: (d,), the part of the gradient that nothing balances.
         model: (d, d), the Hessian of the objective, as far as it was learnt.
         slopes: with which constraints that are no equalities hold the mode.
         free: dimension of the active set.
@@ -62,14 +63,15 @@ class Frozen:
         hessian: (d, d) as measured, not floored.
         active: (d,), which coordinates sit on a bound that holds them back.
         kind: "optimum", "boundary", "constrained", "flat" or "unverified".
-        source: where the Hessian comes from: "derivatives", "differences", "component" or "equations".
+        source: where the Hessian comes from: "derivatives", "differences", "component", "model", "equations" or
+            "estimated".
         found_at: evaluations made when it was found.
-        standard_error: of the value, for noisy functions.
+        standard_error: of the value, for noisy functions; of those from a model, how much better the optimum may be.
         held: what constraints do there; the hessian is that of the Lagrangian along the active set then.
     """
 
     gradient: Array
-    hessian: Array
+    hessian: Curvature
     active: NDArray[np.bool_]
     kind: str
     source: str
@@ -87,12 +89,13 @@ class Archive:
 
     Attributes:
         box: the domain, for distances.
-        components: means (J, d) and factors of the precisions.
+        components: means (J, d) and factors of the precisions; without these where the first mode was found in many
+            dimensions: `factors` makes them when they are wanted.
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
-        hits: searches that ended in each mode, (J,); those in an image of it are counted there, too.
+        hits: searches that ended in each mode, (J,); those that ended in one of its images count, too.
         primary: the mode that each is an image of, (J,), by a symmetry that the user stated; itself if it is none.
-        maps: by which map of the group it is one, (J,).
+        maps: the map of the group that makes it one, (J,).
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """
@@ -129,6 +132,8 @@ class Archive:
 
     def add(self, point: Array, value: float, record: Frozen, primary: int = -1, by: int = 0) -> int:
         """Freeze a mode, or the image of another by a map; its number is returned."""
+        if isinstance(record.hessian, LowRank) and not len(self):
+            self.components = GaussianComponents(self.means, Factors(np.zeros((0, 0, 0)), np.zeros((0, 0, 0))))
         self.components = map_leaves(_one_more, self.components)
         self.values, self.hits = _one_more(self.values), _one_more(self.hits)
         self.records.append(record)
@@ -138,7 +143,7 @@ class Archive:
         return len(self) - 1
 
     def add_all(self, points: Array, values: Array, record: Frozen) -> None:
-        """Freeze modes (n, d) of which the same is known."""
+        """Freeze modes (n, d) that share a record."""
         first, n = len(self), len(points)
         if not n:
             return
@@ -153,16 +158,20 @@ class Archive:
     def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
         """What is known of a mode now."""
         mu, factors = self.components
-        covariance = np.linalg.inv(precision(record.hessian, record.active))
-        C, A = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
-        mu[j], factors.C[j], factors.A[j] = point, C[0], A[0]
+        mu[j] = point
+        if factors.C.shape[1]:
+            factors.C[j], factors.A[j] = (part[0] for part in _frozen([record]))
         self.values[j], self.records[j] = value, record
         self.has_boundary |= bool(record.active.any())
         self.tree = self.median_gap = None
 
     def revalue(self, j: int, value: float, **changes: Any) -> None:
-        """A mode's value was measured anew; its place stays."""
+        """A mode's value was measured again; its place stays."""
         self.values[j], self.records[j] = value, replace(self.records[j], **changes)
+
+    def declare(self, kind: str) -> None:
+        """All modes are of this kind."""
+        self.records = [replace(record, kind=kind) for record in self.records]
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
@@ -177,6 +186,12 @@ class Archive:
         self.hits[self.primary[mode]] += times
 
     # ---- reading
+
+    @property
+    def factors(self) -> Factors:
+        """Of the precisions of all modes, (J, d, d) each."""
+        kept = self.components.factors
+        return kept if kept.C.shape[1] == self.box.d or not len(self) else _frozen(self.records)
 
     @property
     def own(self) -> Indices:
@@ -208,9 +223,9 @@ class Archive:
         return self.median_gap
 
     def _closest(self, points: Array, k: int) -> tuple[Indices, Array]:
-        """The k modes closest to every point, in no order, and how far off they are, both (n, k).
+        """The k modes closest to every point, unsorted, and their distances, both (n, k).
 
-        Many are looked up in a tree, which knows neither periodic coordinates nor infinite ones.
+        Many are looked up in a tree, which cannot handle periodic coordinates or infinite ones.
         """
         is_large = len(self) * len(points) >= _MANY and self.box.d > 0
         if is_large and not self.box.periodic_unit.size and np.isfinite(points).all():
@@ -241,6 +256,12 @@ def _one_more(part: Any) -> Any:
 def _zeros(part: Any, n: int) -> Any:
     """So many rows of zeros for an array (J, ...)."""
     return np.zeros((n, *part.shape[1:]), part.dtype)
+
+
+def _frozen(records: list[Frozen]) -> Factors:
+    """Factors of the precisions of modes."""
+    covariances = [np.linalg.inv(precision(np.asarray(record.hessian), record.active)) for record in records]
+    return _FULL.start(np.asarray(covariances, dtype=np.float64))
 
 
 def precision(hessian: Array, active: NDArray[np.bool_]) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -19,6 +18,7 @@ from allmodes.nva.mixture.families.family import Family, as_means
 from allmodes.nva.mixture.mixture import Mixture
 from allmodes.objective import Needs, Objective, autodiff
 from allmodes.status import Status
+from allmodes.terminal import can_show
 
 
 # fmt: off
@@ -166,7 +166,7 @@ def _run_numpy(
 
 
 def _progress_line(plan: Plan, steps: int, progress: bool) -> ProgressLine:
-    return ProgressLine(plan.algorithm.name, steps, progress and sys.stderr.isatty())
+    return ProgressLine(plan.algorithm.name, steps, progress and can_show())
 
 
 def _as_objective(name: str, given: Any, jac: Any, hess: Any, vectorized: bool) -> Objective:

@@ -8,7 +8,7 @@ import numpy as np
 
 from allmodes.modes.coverage import counted
 from allmodes.result import Result
-from allmodes.result.table import weighed
+from allmodes.result.columns import weighed
 
 _MANY = 30  # modes beyond which not all ranks are written on the points
 _PAIRED = 4  # coordinates that are drawn against each other, at most

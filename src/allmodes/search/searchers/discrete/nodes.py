@@ -1,4 +1,4 @@
-"""Points that walks have come to: their values, and the modes that they led to."""
+"""Points that walks have reached: their values, and the modes that they led to."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Nodes:
     def nearest(self, levels: Levels, reals: Array) -> tuple[int, float]:
         """Of those with these levels from which a mode is known, the one closest to these real coordinates.
 
-        And how far off it is, in the coordinate in which it differs most; -1 and infinite if there is none.
+        With its distance, in the coordinate in which it differs most; -1 and infinity if there is none.
         """
         rows = np.array([row for row in self._rows.get(levels.tobytes(), ()) if self.modes[row] >= 0], dtype=np.intp)
         if not len(rows):
@@ -82,11 +82,11 @@ class Nodes:
         return int(rows[apart.argmin()]), float(apart.min())
 
     def add(self, levels: Levels, reals: Array, value: float) -> int:
-        """Another one; its row."""
+        """Add one; returns its row."""
         return self.add_all(levels[None], reals[None], np.array([value]))
 
     def add_all(self, levels: Levels, reals: Array, values: Array) -> int:
-        """Others (n, m), (n, r), (n,); the row of the first."""
+        """Add several (n, m), (n, r), (n,); returns the row of the first."""
         first, rows = self.number, self._rows
         self.number += len(values)
         while self.number > len(self.values):
@@ -105,6 +105,6 @@ class Nodes:
 
 
 def _keys(levels: Levels) -> list[bytes]:
-    """What each of combinations (n, m) is looked up by."""
+    """The keys by which combinations (n, m) are looked up."""
     data, size = np.ascontiguousarray(levels).tobytes(), 8 * levels.shape[1]
     return [data[i : i + size] for i in range(0, len(data), size)]

@@ -1,4 +1,4 @@
-"""Many local searches at once, each stopped as soon as it is seen to fall into a known mode."""
+"""Many local searches at once, each stopped as soon as it is falling into a known mode."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
+from allmodes.search.searchers.local.limited import MANY, Limited
 from allmodes.search.searchers.local.quasi_newton import QuasiNewton
 from allmodes.search.searchers.local.residuals import first_radius
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, Table
@@ -26,17 +27,21 @@ TRUST_REGION, QUASI_NEWTON = "trust region", "quasi-Newton"
 class LocalSearch:
     """Trust-region searches, which go on as quasi-Newton searches where the function turns out not to be smooth.
 
+    With gradients and in many dimensions their models are made of the last few steps (`Limited`).
+
     Attributes:
         recognises: whether searches that fall into a known mode are stopped.
     """
 
     context: Context
     recognises: bool = True
-    trust_region: TrustRegion = field(init=False)
+    trust_region: TrustRegion | Limited = field(init=False)
     quasi_newton: QuasiNewton = field(init=False)
 
     def __post_init__(self) -> None:
-        self.trust_region = TrustRegion(self.context, self.recognises)
+        context = self.context
+        is_wide = context.order == 1 and not context.has_model and context.box.d >= MANY
+        self.trust_region = (Limited if is_wide else TrustRegion)(context, self.recognises)
         self.quasi_newton = QuasiNewton(self.context)
 
     # ---- who is there
@@ -53,7 +58,7 @@ class LocalSearch:
 
     @property
     def numbers(self) -> list[int]:
-        """Of the searches that are running, in order; those that others began are counted with its own."""
+        """The numbers of the running searches, in order, including those that others began."""
         return sorted(number for table in self._tables for number in table.path[table.rows].tolist())
 
     def count(self, *kinds: str) -> int:
@@ -63,7 +68,7 @@ class LocalSearch:
     # ---- beginning
 
     def open(self, starts: list[Start], member: str = LOCAL) -> list[Origin]:
-        """Begin searches for a member; where they come from."""
+        """Begin searches for a member; returns where they come from."""
         if not starts:
             return []
         usual = max(TUNING.shortest_first_radius, TUNING.spacing_share * self.context.archive.spacing)
@@ -138,7 +143,7 @@ class LocalSearch:
             return self._over(smooth, kinked)
 
     def _observe_level(self, rows: Rows, values: Array) -> None:
-        """Values where nothing was known before tell the level and the scale of the function."""
+        """Values at points where nothing was known before tell the level and the scale of the function."""
         origins = [self.trust_region.table.begun(k) for k in rows.tolist()]
         self.context.observe_level(values[[origin.start == SPACE_FILLING and not origin.cost for origin in origins]])
 

@@ -17,7 +17,7 @@ _SECULAR_STEPS = 4  # Newton steps on the secular equation; three give a length 
 
 
 class Model(NamedTuple):
-    """Quadratic models f + g s + s^T H s / 2 of n searches, coordinates held by a bound taken out.
+    """Quadratic models f + g s + s^T H s / 2 of n searches, without coordinates held by a bound.
 
     In coordinates that are held g (n, d) is zero and H (n, d, d) diagonal and negative; eigenvalues ascend. `rotated`
     is g in the eigenbasis.
@@ -29,7 +29,7 @@ class Model(NamedTuple):
     rotated: Array
 
     def beyond(self, errors: Array) -> Model:
-        """Without slopes along the axes that are no larger than errors (n,) of the gradient."""
+        """The same without slopes along axes where they are within the errors (n,) of the gradient."""
         return self._replace(rotated=np.where(np.abs(self.rotated) > errors[:, None], self.rotated, 0.0))
 
     def newton(self) -> Array:
@@ -57,7 +57,7 @@ def model(box: Box, point: Array, g: Array, H: Array) -> Model:
 def across(g: Array, H: Array, along: Array) -> tuple[Array, Array]:
     """Gradients and Hessians of n searches that may not move along unit vectors (n, d).
 
-    In that direction there is no slope left, and a curve downward that does not look like a flat direction.
+    In that direction they get no slope, and a downward curvature that does not look like a flat direction.
     """
     g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
     both = along[:, :, None] * along[:, None, :]
