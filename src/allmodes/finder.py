@@ -128,7 +128,13 @@ class ModeFinder:
         """Which derivatives are wanted at the points last asked for."""
         return self._driver.state.rounds.needs
 
-    def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
+    def tell(
+        self,
+        x: ArrayLike,
+        values: ArrayLike,
+        gradients: ArrayLike | None = None,
+        hessians: ArrayLike | None = None,
+    ) -> None:
         """Report results at points (m, D), in any order: values (m,), NaN where the function failed.
 
         Points that were never asked for are welcome too: they count as evaluations, and the search may start there. A
