@@ -85,6 +85,11 @@ def helpful(
     return wrap
 
 
+def elsewhere(name: str) -> str:
+    """The argument that others call so; the name itself if nobody does."""
+    return _ELSEWHERE.get(name.lower(), name)
+
+
 def _meant(unknown: str, known: list[str], advice: Mapping[str, str]) -> str:
     if unknown in advice:
         return f"; {advice[unknown]}"
