@@ -27,9 +27,10 @@ class Understanding(click.Command):
             return super().parse_args(ctx, known + args[end:])
         except click.NoSuchOption as error:
             meant = _meant(error.option_name, own)
-            if meant:
-                error.possibilities = [meant]
-            raise
+            if not meant:
+                raise
+            name = error.option_name
+            raise click.NoSuchOption(name, f"No such option {name}; did you mean {meant}?", ctx=ctx) from None
 
 
 class OfResult(Understanding):
