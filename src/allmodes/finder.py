@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 _YOURS = "you evaluate the function yourself: tell its values."
 _OTHERWISE = {
-    "residuals": "a ModeFinder is told values, and gradients: use find_fits or find_roots.",
     **dict.fromkeys(("fun", "args", "vectorized", "workers", "timeout", "retries", "on_error"), _YOURS),
     **dict.fromkeys(("callback", "progress"), "you see every round yourself: look at finder.result."),
     "checkpoint": "save it yourself: finder.save(path), and ModeFinder.load(path).",
