@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.checks import number, warn_renamed, whole_number
+from allmodes.checks import coordinate_names, number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import FEASIBILITY, Constraints
@@ -142,7 +142,7 @@ def prepare(
         maxfev=usual if maxfev is None else maxfev,
         maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
-        names=_names(names, box.D),
+        names=coordinate_names(names, box.D),
         options=checked_options(options),
         maxfev_given=maxfev,
         xtol=number("xtol", xtol, above=0.0),
@@ -252,23 +252,6 @@ def _method(method: Any) -> Any:
         return method
     warn_renamed(f'method="{method}"', f'method="{new}"')
     return new
-
-
-def _names(names: Any, D: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"x{i}" for i in range(D))
-    wanted = f"wanted {D} strings, one for each coordinate"
-    try:
-        given = None if isinstance(names, str | bytes | set | frozenset) else list(names)  # sets have no order
-    except TypeError:
-        given = None
-    if given is None:
-        raise TypeError(f"names is {names!r} ({type(names).__name__}); {wanted}.")
-    if len(given) != D or not all(isinstance(name, str) for name in given):
-        raise ValueError(f"names is {names!r}; {wanted}.")
-    if len(set(given)) < D:
-        raise ValueError(f"names is {names!r}; every coordinate needs a name of its own.")
-    return tuple(str(name) for name in given)
 
 
 def _plain(given: Any, what: str = "points") -> Any:

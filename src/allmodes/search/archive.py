@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
-_TINY = 1e-9
+_TINY = 1e-9  # the least that the largest eigenvalue counts as
 _FEW = 4  # modes close to a point that it is compared with
 _MANY = 2_000  # distances from points to modes: with more, a tree is quicker than computing them all
 

@@ -60,6 +60,12 @@ class MixedWalk:
     is_over: bool = False
     is_optimum: bool = False
 
+    @classmethod
+    def begun_at(cls, levels: Levels, reals: Array, context: Context, space: Space, is_fresh: bool) -> MixedWalk:
+        """A walk from levels (m,) and real coordinates (r,)."""
+        lower, upper = context.box.lower_unit[space.reals], context.box.upper_unit[space.reals]
+        return cls(levels, Inner(reals, lower, upper, max(context.xtol, TUNING.rough)), is_fresh)
+
     @property
     def row(self) -> int:
         """The row of the nodes where it stands."""
