@@ -25,8 +25,9 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
-MANY = 30  # dimensions from which a dozen directions are far fewer than all, and the cubes of dense models are felt
-_REMEMBERED = 10
+_SLOW = 1.0  # times the dimension: steps after which whole models, while there is room for them, cost less
+_LARGEST = 200  # dimensions of whole models
+_REMEMBERED = 8
 _KEPT = 8  # axes of the measured curvature that a search keeps
 _CLOSE = 100.0  # xtol: distance from which on the curvature is measured, which speeds up the steps that are left
 _MOST_DIRECTIONS = 24  # gradients that a verification takes at most
@@ -163,15 +164,15 @@ class Limited:
         is_concave = bend > 1e-8 * np.sqrt(size)
         table.base[rows] = np.where(is_concave, size / np.where(is_concave, bend, 1.0), table.base[rows])
 
-    def _space(self, rows: Rows) -> tuple[Subspace, Mask]:
-        """Models of searches where they are, and the coordinates that no bound holds."""
+    def _space(self, rows: Rows, has_axes: bool = False) -> tuple[Subspace, Mask]:
+        """Models of searches where they are, with measured axes or without, and the coordinates that no bound holds."""
         table = self.table
         point, g, along = table.point[rows], table.gradient[rows], table.along[rows]
         free = ~is_held(self.context.box, point, g)
-        steps, changes = (
-            np.concatenate(two, axis=1)
-            for two in ((table.axes[rows], table.steps[rows]), (table.curves[rows], table.changes[rows]))
-        )
+        steps, changes = table.steps[rows], table.changes[rows]
+        if has_axes:
+            steps = np.concatenate([table.axes[rows], steps], axis=1)
+            changes = np.concatenate([table.curves[rows], changes], axis=1)
         if along.any():
             g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
             steps, changes = (part - (part @ along[..., None]) * along[:, None] for part in (steps, changes))
@@ -206,6 +207,18 @@ class Limited:
             ends |= {} if event is None else {int(rows[i]): event}
         is_going = ~is_there & is_new
         return ends | self._cannot_go_on(self._step(rows[is_going], (point + s)[is_going]))
+
+    def slow(self) -> list[int]:
+        """Rows of searches that have made more steps than there are coordinates, which had better learn all of them."""
+        table = self.table
+        if table.d > _LARGEST:
+            return []
+        is_slow = (table.iterations[table.rows] > _SLOW * table.d) & (table.phase[table.rows] == Phase.STEP.value)
+        return [k for k, each in zip(table.rows, is_slow.tolist(), strict=True) if each and not table.is_asked[k]]
+
+    def model(self, k: int) -> Array:
+        """What a search has learnt of the Hessian, (d, d)."""
+        return np.asarray(estimate(self._space(table_row(k), has_axes=True)[0], float(self.table.base[k])))
 
     def _is_there(self, rows: Rows, model: models.Model, far: Array) -> Mask:
         """Which searches are at the maximum of their model, or have nothing to gain."""
@@ -267,7 +280,7 @@ class Limited:
                 return Recognised(table.origin(k), j)
         if table.is_measured[k] or not free.any():
             level = float(table.level[k] if table.is_measured[k] else table.base[k])
-            return self._arrived(k, estimate(space, level))
+            return self._arrived(k, estimate(self._space(table_row(k), has_axes=True)[0], level))
         table.directions[k] = 0
         self._aim(k, space, self._free(k, free, context.rng.standard_normal(table.d)))
         return None

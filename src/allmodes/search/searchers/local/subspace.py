@@ -57,7 +57,7 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
     n, m, d = steps.shape
     steps, changes, g = steps * free[:, None], changes * free[:, None], np.where(free, g, 0.0)
     Q, R = np.linalg.qr(np.concatenate([steps, changes], axis=1).mT)
-    H = -base[:, None, None] * np.eye(2 * m)
+    H = -base[:, None, None] * np.eye(Q.shape[2])
     for i in range(m):
         is_known = steps[:, i].any(axis=1)
         if is_known.any():
