@@ -20,14 +20,15 @@ import time
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from allmodes import find_minima
 from many_cases import CASES, Case, in_dimensions
 from results import Cell, Results, arguments, digits, seeds_of
 
 Floats = NDArray[np.float64]
+minimize: Any = scipy.optimize.minimize  # its types are stricter than it is
 CLOSE = 1e-3  # of the box
 FALLING = -1e-6  # smallest eigenvalue of a minimum, as a share of the largest
 OTHER = ("multistart L-BFGS-B", "allmodes")

@@ -172,8 +172,8 @@ def prepare(
     share = _share_of_scale(box, draws)
     is_light = order == 1 and cost_of_mode is None and box.d >= MANY
     context = Context(
-        box, Archive(box, is_light), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
-        xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        box, Archive(box, is_light), _generator(rng), order=order, cost_of_mode=cost_of_mode,
+        is_global=target == "global", xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
         within=np.inf if settings.within is None else settings.within,
         min_distance=share * (settings.min_distance or 0.0), is_system=is_system,

@@ -67,7 +67,8 @@ def mixture_of(
     archive, means = context.archive, context.box.to_user(context.archive.means[order])
     scale = np.broadcast_to(context.box.slopes(means), means.shape)[:, :, None]
     precisions = (
-        np.stack([precision(np.asarray(archive.records[j].hessian), archive.records[j].active) for j in order]) / temperature
+        np.stack([precision(np.asarray(archive.records[j].hessian), archive.records[j].active) for j in order])
+        / temperature
     )
     factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
     in_user = Factors(factors.C / scale, factors.A * scale)

@@ -45,7 +45,13 @@ def ritz(tried: Array, bends: Array) -> Ritz:
     is_new = length > _ROUNDING * max(float(np.abs(values).max()), TINY)
     weights = inner[0] ** 2  # of the first direction along each eigenvector: its quadrature
     rest = float(np.exp(weights @ np.log(np.maximum(np.abs(values), TINY))))
-    return Ritz(values, (Q @ inner).T, np.linalg.solve(R, inner).T, following / length if is_new else np.zeros(len(following)), rest)
+    return Ritz(
+        values,
+        (Q @ inner).T,
+        np.linalg.solve(R, inner).T,
+        following / length if is_new else np.zeros(len(following)),
+        rest,
+    )
 
 
 def is_falling(values: Array, n: int, chance: float) -> bool:

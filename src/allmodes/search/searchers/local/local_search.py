@@ -9,7 +9,6 @@ import numpy as np
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
-from allmodes.search.curvature import MANY
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
 from allmodes.search.searchers.local.limited import Limited

@@ -60,8 +60,7 @@ def recognise(
 
 
 def recognise_by_peak(context: Context, point: Array, value: Array, peaks: Array, gains: Array) -> NDArray[np.intp]:
-    """The same in many dimensions, where no model is measured: by its maximum, in the nearest mode's own metric.
-    """
+    """The same in many dimensions, where no model is measured: by its maximum, in the nearest mode's own metric."""
     archive, share = context.archive, TUNING.agreement / context.checks.strictness
     known, nearest = np.full(len(point), -1), archive.nearest(peaks)[0]
     climbs = archive.values[nearest] - value

@@ -13,7 +13,7 @@ from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchE
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models, residuals
 from allmodes.search.searchers.local.learning import TrustRegionTable
-from allmodes.search.searchers.local.limited import LimitedTable
+from allmodes.search.searchers.local.limited_table import LimitedTable
 from allmodes.search.searchers.local.recognition import recognise, recognise_by_peak, stopped
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
