@@ -17,6 +17,7 @@ from allmodes.options import checked_options
 from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
+from allmodes.search.curvature import MANY
 from allmodes.search.group import Group
 from allmodes.search.methods import METHODS, check_discrete, check_surrogate, make_search
 from allmodes.search.searcher import Strategy
@@ -167,9 +168,10 @@ def prepare(
     if any(box.grids):
         check_discrete(method, noise, order, cost_of_mode is not None)
     share = _share_of_scale(box, draws)
+    is_light = order == 1 and cost_of_mode is None and box.d >= MANY
     context = Context(
-        box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
-        xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        box, Archive(box, is_light), _generator(rng), order=order, cost_of_mode=cost_of_mode,
+        is_global=target == "global", xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
         within=np.inf if settings.within is None else settings.within,
         min_distance=share * (settings.min_distance or 0.0), is_system=is_system,

@@ -77,7 +77,7 @@ class MixedWalk:
 
     def recorded(self, record: Frozen, space: Space) -> Frozen:
         """What is known of the mode that it ended in."""
-        gradient, active, hessian = record.gradient.copy(), record.active.copy(), record.hessian.copy()
+        gradient, active, hessian = record.gradient.copy(), record.active.copy(), np.array(record.hessian)
         gradient[space.reals], active[space.reals] = self.inner.gradient, self.inner.held
         hessian[np.ix_(space.reals, space.reals)] = self.hessian
         kind = "boundary" if active.any() else record.kind
