@@ -33,6 +33,7 @@ _ORDER = (
     "known_optima",
     "global_functions",
     "few",
+    "few_200",
     "kinks",
     "fits",
     "roots",

@@ -53,7 +53,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_derivatives": ("test_values_gradients_and_hessians",),
     "test_diagnosis": ("test_a_narrow_valley_is_not_called_rough",),
     "test_discrete": ("test_a_search_goes_on_from_a_file_after_every_call", "test_no_function_is_called_at_a_fraction"),
-    "test_ends": ("test_the_real_pypesto",),
     "test_evaluation_counts": ("test_the_jax_driver_reports_the_same_counts",),
     "test_every_covariance": ("test_numpy_and_jax_agree",),
     "test_every_estimator": ("test_numpy_and_jax_agree",),
