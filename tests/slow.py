@@ -59,6 +59,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_hapke": (
         "test_derivatives_agree_with_differences_in_the_whole_closed_box", "test_jax_computes_the_same_in_float64",
     ),
+    "test_journal": ("test_nothing_is_written_by_default",),
     "test_kinked_functions": (
         "test_a_level_ridge_is_one_flat_mode", "test_every_minimum_is_found_once_and_nothing_else",
         "test_of_a_bent_ridge_no_other_point_is_taken_for_a_minimum",
@@ -71,6 +72,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_records": ("test_variances_stand_in_for_covariances_in_many_dimensions",),
     "test_reproduce": ("test_runs_one_and_shows_it", "test_the_number_of_workers_changes_nothing"),
     "test_result_plots": ("test_matplotlib_is_imported_when_something_is_drawn",),
+    "test_starting": ("test_there_is_no_traceback_whatever_is_imported_just_then",),
     "test_strictness": (
         "test_minima_of_high_order_are_each_listed_once", "test_of_a_bent_valley_the_lowest_point_alone_is_a_minimum",
     ),
