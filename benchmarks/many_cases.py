@@ -122,9 +122,9 @@ def dome(d: int) -> Case:
 
 
 def lines(d: int) -> Case:
-    """A fit of d / 2 spectral lines, their places and heights, to a spectrum of that many, with a weak prior."""
+    """A fit of d / 2 spectral lines, their places and heights, to a spectrum of that many, with a prior."""
     rng, count = np.random.default_rng(d), d // 2
-    axis, width = np.linspace(0.0, 1.0, 8 * count), 0.4 / count
+    axis, width = np.linspace(0.0, 1.0, 8 * count), 0.3 / count
     places, heights = np.sort(rng.uniform(0.05, 0.95, count)), rng.uniform(0.5, 2.0, count)
 
     def shapes(c: Floats) -> tuple[Floats, Floats]:
@@ -132,7 +132,7 @@ def lines(d: int) -> Case:
         bell = np.exp(-0.5 * z**2)
         return bell, bell * z / width
 
-    data = heights @ shapes(places)[0]
+    data, usual = heights @ shapes(places)[0], np.linspace(0.05, 0.95, count)
 
     def both(x: Floats) -> tuple[Floats, Floats]:
         values, slopes = np.empty(len(x)), np.empty_like(x)
@@ -140,8 +140,8 @@ def lines(d: int) -> Case:
             c, h = point[:count], point[count:]
             bell, moved = shapes(c)
             wrong = h @ bell - data
-            values[i] = 0.5 * wrong @ wrong + 0.05 * ((h - 1.0) @ (h - 1.0)) + 0.5 * ((c - 0.5) @ (c - 0.5))
-            slopes[i] = np.append(h * (moved @ wrong) + (c - 0.5), bell @ wrong + 0.1 * (h - 1.0))
+            values[i] = 0.5 * wrong @ wrong + 0.5 * ((h - 1.0) @ (h - 1.0)) + 5.0 * ((c - usual) @ (c - usual))
+            slopes[i] = np.append(h * (moved @ wrong) + 10.0 * (c - usual), bell @ wrong + (h - 1.0))
         return values, slopes
 
     return Case(np.array([[0.0, 1.0]] * count + [[0.0, 3.0]] * count), both)

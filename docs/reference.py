@@ -54,7 +54,7 @@ PAGES = (
          "allmodes.adapters.lmfit.Fits", "allmodes.adapters.optimagic.Optimum", "allmodes.adapters.scipy.multistart",
          "allmodes.adapters.scipy.Multistart", "allmodes.adapters.scipy.as_optimize_result",
          "allmodes.adapters.numpyro.find_modes", "allmodes.adapters.pymc.find_modes",
-         "allmodes.adapters.posterior.PosteriorModes"),
+         "allmodes.adapters.posterior.PosteriorModes", "allmodes.adapters.gest.FinishedError"),
     ),
     Page(
         "nva", "Natural variational annealing",

@@ -26,9 +26,11 @@ LONGEST = (
 # Many seeds or problems, processes, or more than about two seconds in all.
 TESTS: dict[str, tuple[str, ...]] = {
     "test_applications": ("test_a_search_finds_most_shapes_of_heptane",),
+    "test_asking_exactly": ("test_points_that_never_come_back_count_as_failed",),
     "test_bent_valleys": (
         "test_black_box_lists_a_bent_valley_once", "test_the_floor_of_a_valley_that_falls_is_no_minimum",
     ),
+    "test_ends": ("test_the_real_pypesto",),
     "test_best_point": (
         "test_of_a_valley_that_is_not_followed_to_its_end_the_best_point_is_returned",
         "test_the_value_is_the_best_that_was_seen",
@@ -51,7 +53,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_derivatives": ("test_values_gradients_and_hessians",),
     "test_diagnosis": ("test_a_narrow_valley_is_not_called_rough",),
     "test_discrete": ("test_a_search_goes_on_from_a_file_after_every_call", "test_no_function_is_called_at_a_fraction"),
-    "test_ends": ("test_the_real_pypesto",),
     "test_evaluation_counts": ("test_the_jax_driver_reports_the_same_counts",),
     "test_every_covariance": ("test_numpy_and_jax_agree",),
     "test_every_estimator": ("test_numpy_and_jax_agree",),
@@ -77,6 +78,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_fitting": (
         "test_a_bent_level_valley_is_listed_once", "test_cost_and_place_are_those_of_scipy",
         "test_jax_derives_the_jacobian", "test_kinked_residuals_are_fitted",
+    ),
+    "test_gest": (
+        "test_exactly_so_many_fresh_points_until_it_ends", "test_explorations_until_it_is_over",
+        "test_it_ends_by_itself", "test_points_that_never_come_back_do_not_keep_it_alive",
     ),
     "test_global_functions": ("test_every_method_finds_an_easy_minimum_within_the_budget",),
     "test_golden_families": ("test_nva_m",),

@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 _YOURS = "you evaluate the function yourself: tell its values."
 _OTHERWISE = {
-    "residuals": "a ModeFinder is told values, and gradients: use find_fits or find_roots.",
     **dict.fromkeys(("fun", "args", "vectorized", "workers", "timeout", "retries", "on_error"), _YOURS),
     **dict.fromkeys(("callback", "progress"), "you see every round yourself: look at finder.result."),
     "checkpoint": "save it yourself: finder.save(path), and ModeFinder.load(path).",
@@ -105,10 +104,11 @@ class ModeFinder:
 
         With `exact` these are n points, whatever is in flight, and none that is out or among the last thousands that
         were told: the search begins as many local searches, or looks at as many more starts, as it takes. Fewer are
-        left at the end of a budget, and none once the search has found enough; values that come later still count. A
-        noisy function is evaluated more than once at a point. Not for annealing, constraints, whole numbers and
-        choices, which have to know whole rounds. Where some points take longer than others, or are told in another
-        order, options={"order": "completion"} saves many evaluations. Without n it is one round: as many as are due.
+        left at the end of a budget, and once the search has found enough only what it has begun; values that come later
+        still count. Points that do not come back count as failed after a long time. A noisy function is evaluated more
+        than once at a point. Not for annealing, constraints, whole numbers and choices, which have to know whole
+        rounds. Where some points take longer than others, or are told in another order, options={"order": "completion"}
+        saves many evaluations. Without n it is one round: as many as are due.
         """
         if not exact:
             return self._driver.ask(n, again)
@@ -177,6 +177,11 @@ class ModeFinder:
     def result(self) -> Result:
         """What is found so far."""
         return self._driver.result
+
+    @property
+    def result_at_once(self) -> Result:
+        """What is found so far; a search that has found enough is over, whatever is in flight."""
+        return self._driver.result_at_once
 
     def save(self, path: str | os.PathLike[str], *, keeps_previous: bool = False) -> None:
         """Write the search to one file; `ModeFinder.load` resumes it exactly there.

@@ -35,7 +35,7 @@ def of_active_set(found: Frozen) -> tuple[Array, Array]:
     """Eigenvalues along the active set, and slopes across it: 1 where equalities leave no other side."""
     assert found.held is not None
     free, d = found.held.free, len(found.gradient)
-    kept = largest(found.hessian, free)
+    kept = largest(np.asarray(found.hessian), free)
     slopes = np.concatenate([found.held.slopes, np.abs(found.gradient[found.active])])[: d - free]
     return kept, np.append(slopes, np.ones(d - free - len(slopes)))
 

@@ -75,7 +75,9 @@ def helpful(
             if twice is not None:
                 start = "; the point to start from is x0=x0" if twice == "bounds" else ""
                 raise TypeError(f"{name}() got {twice!r} twice: by position, and by its name{start}.")
-            unknown = next((key for key in kwargs if key not in known or key in (advice or {})), None)
+            unknown = next(
+                (key for key in kwargs if key not in parameters and (key not in known or key in (advice or {}))), None
+            )
             if unknown is not None and not (is_open and also is None):
                 raise TypeError(f"{name}() has no argument {unknown!r}{_meant(unknown, known, advice or {})}")
             return function(*args, **kwargs)
@@ -83,6 +85,11 @@ def helpful(
         return checked
 
     return wrap
+
+
+def elsewhere(name: str) -> str:
+    """The argument that others call so; the name itself if nobody does."""
+    return _ELSEWHERE.get(name.lower(), name)
 
 
 def _meant(unknown: str, known: list[str], advice: Mapping[str, str]) -> str:

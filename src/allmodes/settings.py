@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.checks import number, warn_renamed, whole_number
+from allmodes.checks import coordinate_names, number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import FEASIBILITY, Constraints
@@ -17,6 +17,7 @@ from allmodes.options import checked_options
 from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
+from allmodes.search.curvature import MANY
 from allmodes.search.group import Group
 from allmodes.search.methods import METHODS, check_discrete, check_surrogate, make_search
 from allmodes.search.searcher import Strategy
@@ -142,7 +143,7 @@ def prepare(
         maxfev=usual if maxfev is None else maxfev,
         maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
-        names=_names(names, box.D),
+        names=coordinate_names(names, box.D),
         options=checked_options(options),
         maxfev_given=maxfev,
         xtol=number("xtol", xtol, above=0.0),
@@ -167,9 +168,10 @@ def prepare(
     if any(box.grids):
         check_discrete(method, noise, order, cost_of_mode is not None)
     share = _share_of_scale(box, draws)
+    is_light = order == 1 and cost_of_mode is None and box.d >= MANY
     context = Context(
-        box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
-        xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        box, Archive(box, is_light), _generator(rng), order=order, cost_of_mode=cost_of_mode,
+        is_global=target == "global", xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
         within=np.inf if settings.within is None else settings.within,
         min_distance=share * (settings.min_distance or 0.0), is_system=is_system,
@@ -252,23 +254,6 @@ def _method(method: Any) -> Any:
         return method
     warn_renamed(f'method="{method}"', f'method="{new}"')
     return new
-
-
-def _names(names: Any, D: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"x{i}" for i in range(D))
-    wanted = f"wanted {D} strings, one for each coordinate"
-    try:
-        given = None if isinstance(names, str | bytes | set | frozenset) else list(names)  # sets have no order
-    except TypeError:
-        given = None
-    if given is None:
-        raise TypeError(f"names is {names!r} ({type(names).__name__}); {wanted}.")
-    if len(given) != D or not all(isinstance(name, str) for name in given):
-        raise ValueError(f"names is {names!r}; {wanted}.")
-    if len(set(given)) < D:
-        raise ValueError(f"names is {names!r}; every coordinate needs a name of its own.")
-    return tuple(str(name) for name in given)
 
 
 def _plain(given: Any, what: str = "points") -> Any:

@@ -33,7 +33,7 @@ class TestFind:
         result = Result.load("run/result.npz")
         assert [mode.fun for mode in result.modes] == values("run")
         assert result.settings["function"] == f"{Path.cwd()}/clis_model.py:energy"
-        assert "searching clis_model.py:energy, seed 1, in run" in shown.stderr
+        assert "searching clis_model.py:energy, rng 1, in run" in shown.stderr
         assert "\x1b" not in shown.output
 
     def test_has_all_the_settings(self):
@@ -115,8 +115,8 @@ class TestFind:
         shown = find("energy", "--out", "run", "--max-evaluations", "5")
         assert shown.exit_code == 1
         assert "no minimum of clis_model.py:energy, 5 evaluations" in shown.stdout
-        assert "(--max-evaluations)" in shown.stdout
-        assert "maxfev" not in shown.stdout
+        assert "(--maxfev)" in shown.stdout
+        assert "(maxfev)" not in shown.stdout
         assert written("run")["modes"] == []
 
     def test_many_coordinates_and_modes_fit(self):
@@ -186,14 +186,14 @@ class TestFind:
         monkeypatch.setattr("allmodes.cli.running._WAITED", 1e-9)
         shown = find("energy", "--report", "--out", "slow", "--n-modes", "1")
         told = " ".join(shown.stderr.split())
-        assert "allmodes report slow --target clis_model.py:energy" in told
+        assert "allmodes report slow --fun clis_model.py:energy" in told
         assert '"slices":{}' in Path("slow/report.html").read_text(encoding="utf-8")
 
     def test_the_report_has_the_command(self):
         pytest.importorskip("plotly")
         find("energy", "--report", "--out", "run", "--n-modes", "1")
         page = Path("run/report.html").read_text(encoding="utf-8")
-        command = "allmodes find clis_model.py:energy --bounds -6:6,-6:6 --n-modes 1 --seed 1"
+        command = "allmodes find clis_model.py:energy --bounds -6:6,-6:6 --n-modes 1 --rng 1"
         assert command in page
         assert str(Path.cwd()) not in page
         before = values("run")

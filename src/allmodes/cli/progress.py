@@ -68,7 +68,7 @@ class Watch:
         waited = time.monotonic() - self.heard
         if waited >= _LONG:
             tail = f"  this call: {waited:.0f} s"
-            self._write(self.text[: width_of(self.console) - 1 - len(tail)] + tail)
+            self._write(self.text[: width_of(self.console) - 1 - len(tail)].rstrip() + tail)
 
     def _write(self, text: str) -> None:
         if self.live is None:

@@ -27,8 +27,8 @@ _LESS = ("hits", "weight", "kind", "condition", "images", "violation", "held by"
 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
-    "(maxfev)": "(--max-evaluations)",
-    "(maxtime)": "(--max-time)",
+    "(maxfev)": "(--maxfev)",
+    "(maxtime)": "(--maxtime)",
     'method="black-box"': "--method black-box",
     "result.failures": "the failures in result.json",
 }

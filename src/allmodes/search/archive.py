@@ -12,7 +12,7 @@ from allmodes.arrays import map_leaves
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
-from allmodes.search.curvature import Curvature, LowRank
+from allmodes.search.curvature import Curvature
 from allmodes.storage import stored
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
-_TINY = 1e-9
+_TINY = 1e-9  # the least that the largest eigenvalue counts as
 _FEW = 4  # modes close to a point that it is compared with
 _MANY = 2_000  # distances from points to modes: with more, a tree is quicker than computing them all
 
@@ -89,8 +89,8 @@ class Archive:
 
     Attributes:
         box: the domain, for distances.
-        components: means (J, d) and factors of the precisions; without these where the first mode was found in many
-            dimensions: `factors` makes them when they are wanted.
+        is_light: whether factors of the precisions are made only when they are wanted, as in many dimensions.
+        components: means (J, d) and factors of the precisions, unless it is light.
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
         hits: searches that ended in each mode, (J,); those that ended in one of its images count, too.
@@ -101,6 +101,7 @@ class Archive:
     """
 
     box: Box
+    is_light: bool = False
     components: GaussianComponents = field(init=False)
     values: Array = field(init=False)
     records: list[Frozen] = field(default_factory=list)
@@ -113,7 +114,8 @@ class Archive:
 
     def __post_init__(self) -> None:
         d = self.box.d
-        self.components = GaussianComponents(np.zeros((0, d)), Factors(np.zeros((0, d, d)), np.zeros((0, d, d))))
+        C, A = np.zeros((2, 0, *((0, 0) if self.is_light else (d, d))))
+        self.components = GaussianComponents(np.zeros((0, d)), Factors(C, A))
         self.values = np.zeros(0)
 
     def __len__(self) -> int:
@@ -132,8 +134,6 @@ class Archive:
 
     def add(self, point: Array, value: float, record: Frozen, primary: int = -1, by: int = 0) -> int:
         """Freeze a mode, or the image of another by a map; its number is returned."""
-        if isinstance(record.hessian, LowRank) and not len(self):
-            self.components = GaussianComponents(self.means, Factors(np.zeros((0, 0, 0)), np.zeros((0, 0, 0))))
         self.components = map_leaves(_one_more, self.components)
         self.values, self.hits = _one_more(self.values), _one_more(self.hits)
         self.records.append(record)
@@ -153,13 +153,15 @@ class Archive:
         self.primary, self.maps = np.arange(len(self)), np.append(self.maps, np.zeros(n, np.int64))
         self.change(first, points[0], float(values[0]), record)
         mu, factors = self.components
-        mu[first:], factors.C[first:], factors.A[first:] = points, factors.C[first], factors.A[first]
+        mu[first:] = points
+        if not self.is_light:
+            factors.C[first:], factors.A[first:] = factors.C[first], factors.A[first]
 
     def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
         """What is known of a mode now."""
         mu, factors = self.components
         mu[j] = point
-        if factors.C.shape[1]:
+        if not self.is_light:
             factors.C[j], factors.A[j] = (part[0] for part in _frozen([record]))
         self.values[j], self.records[j] = value, record
         self.has_boundary |= bool(record.active.any())
@@ -190,8 +192,7 @@ class Archive:
     @property
     def factors(self) -> Factors:
         """Of the precisions of all modes, (J, d, d) each."""
-        kept = self.components.factors
-        return kept if kept.C.shape[1] == self.box.d or not len(self) else _frozen(self.records)
+        return _frozen(self.records) if self.is_light and len(self) else self.components.factors
 
     @property
     def own(self) -> Indices:

@@ -12,6 +12,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
+MANY = 30  # dimensions from which a dozen directions are far fewer than all, and d^2 numbers for each mode are felt
 _TINY = 1e-300  # added to what is divided by
 _FLOOR = 1e-3  # smallest curvature where it is divided by, as a share of the largest: as of frozen components
 
@@ -79,3 +80,8 @@ def weakest(H: Curvature) -> float:
     """The smallest curvature by its size; infinite without coordinates."""
     eigenvalues = H.spectrum if isinstance(H, LowRank) else np.linalg.eigvalsh(H)
     return float(np.abs(eigenvalues).min(initial=np.inf))
+
+
+def squares(H: Curvature, vectors: Array) -> Array:
+    """How much functions with this Hessian fall over vectors (n, d), twice that, (n,)."""
+    return H.squares(vectors) if isinstance(H, LowRank) else np.abs(np.einsum("nd,de,ne->n", vectors, H, vectors))

@@ -31,7 +31,7 @@ _LARGEST_TIE = 1e-3  # of the scale
 _ROUNDING = (1e-11, 1e-15, 1e-14)  # of the local relief, of the scale, of the value: smaller differences are rounding
 _ERROR = 4.0  # roundings of the last digit in a value: a few terms of its size are added up
 _UNLIKE = 1e-8  # of a value: sums taken in another order differ by less
-_NOISE = 3.0  # standard deviations of a difference that may be chance, even for the best of many
+NOISE = 3.0  # standard deviations of a difference that may be chance, even for the best of many
 
 
 class Tolerances(NamedTuple):
@@ -92,7 +92,7 @@ class Tolerances(NamedTuple):
             if not self.is_plateau(best):
                 curvature = largest(archive.records[best].hessian)
                 scale = min(scale, curvature) if curvature > 0.0 else scale
-        return _TIE * scale + self._relative_tie(size) + _NOISE * context.noise
+        return _TIE * scale + self._relative_tie(size) + NOISE * context.noise
 
     def _relative_tie(self, size: float) -> float:
         """What values of this size may lose when many terms are added up; at most a share of the scale, if rounding is.
@@ -101,7 +101,7 @@ class Tolerances(NamedTuple):
         """
         context = self.context
         summed = min(_RELATIVE_TIE * size, _LARGEST_TIE * context.scale)
-        return max(summed, _NOISE * context.rounding * size, float(self.error_of(size)))
+        return max(summed, NOISE * context.rounding * size, float(self.error_of(size)))
 
     @property
     def equal(self) -> float:
@@ -171,7 +171,7 @@ class Tolerances(NamedTuple):
         archive, noise = self.context.archive, self.context.noise
         if noise:
             errors = np.array([record.standard_error for record in archive.records])
-            return _NOISE * np.hypot(errors, errors[best])
+            return NOISE * np.hypot(errors, errors[best])
         tie, equal = self.tie, self.equal
         level = min(tie, equal + 1e-10 * self.context.scale)
         known = {"optimum": equal, "boundary": equal, "constrained": equal, "flat": level, "unverified": tie}
@@ -180,5 +180,5 @@ class Tolerances(NamedTuple):
             if record.source == "component":
                 errors[j] = self.value_error(j)
             elif record.source == "model":  # its value is that of a point close by
-                errors[j] = max(tie, _NOISE * record.standard_error)
+                errors[j] = max(tie, NOISE * record.standard_error)
         return np.maximum(errors, errors[best])

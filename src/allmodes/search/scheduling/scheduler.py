@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.modes.coverage import counted
 from allmodes.objective import VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, EDGES, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, NewMode, Rejected, SearchEvent, Stuck
 from allmodes.search.fresh import Fresh
 from allmodes.search.mending import Mending
+from allmodes.search.scheduling.account import account_of
 from allmodes.search.scheduling.flight import Flight, part_of
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.turns import Turns
@@ -268,17 +268,7 @@ class Scheduler(Strategy):
 
     @property
     def account(self) -> str:
-        spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
-        searches, text = self.multistart.counts.searches, ", ".join(f"{name} {count}" for name, count in spent.items())
-        parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
-        parts += [member.account for name, member in self.members.items() if name in spent]
-        if len(spent) > 1 and not self.multistart.is_passive:
-            parts.append(f"points: {text}" if self.context.is_derived else f"evaluations: {text}")
-        if self.turns.is_rough and not self.multistart.is_passive and not self.context.is_random:
-            parts.append(f"most local searches ended in no mode{self.turns.why_nowhere}")
-        if ANNEALING in self.members and not self.multistart.is_passive:
-            parts.append("nearly every local search found another mode: the function is rugged")
-        return "; ".join(parts)
+        return account_of(self.context, self.multistart, self.turns, self.members)
 
     @property
     def _enough(self) -> str:

@@ -55,7 +55,7 @@ class Fitting:
         self.asked, self.fitted = np.zeros((0, context.box.d)), np.zeros(0, np.intp)
         narrowest = context.tolerances.near
         self.factors = np.array(
-            [first_factor(record.hessian, context.noise, narrowest) for record in context.archive.records]
+            [first_factor(np.asarray(record.hessian), context.noise, narrowest) for record in context.archive.records]
         )
         self.is_settled, self.was_poor = np.zeros((2, J), bool)
         self.ascents = np.zeros(J)

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from allmodes.objective.bounds import Box
 from allmodes.search.context import Context
 from allmodes.search.searchers.noisy.tuning import TUNING
+from allmodes.search.tolerances import NOISE
 from allmodes.search.verify.parabola import deviation
 from allmodes.search.verify.same_mode import SHARES, points_between
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-_SURE = 3.0  # standard errors by which the function falls between two hills; one before the final comparison
 
 
 @stored
@@ -100,7 +99,7 @@ class Sorting:
         counts = self.counts if sigma == pooled else np.ones(len(self.counts))  # the same value again adds nothing
         error = sigma * np.sqrt(1.0 / counts[halfway] + 1.0 / counts[lower])
         fall = self.means[lower] - self.means[halfway]
-        self.is_two[j] = fall > (_SURE if self.is_final else 1.0) * error
+        self.is_two[j] = fall > (NOISE if self.is_final else 1.0) * error
         self.is_open[j] = self.is_final and not self.is_two[j] and self.counts[rows].min() < TUNING.confirmations
 
     @property

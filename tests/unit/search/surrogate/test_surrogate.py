@@ -198,3 +198,11 @@ def test_what_it_does_not_take_is_refused(given, words):
         return
     with pytest.raises(ValueError, match=words):
         find_minima(himmelblau, [(-6, 6)] * 2, method="surrogate", rng=0, **given)
+
+
+def test_other_methods_say_when_it_would_find_more():
+    few = find_minima(himmelblau, [(-6, 6)] * 2, maxfev=100, rng=0)
+    assert 'With 100 evaluations method="surrogate" often finds more' in few.message
+    many = find_minima(himmelblau, [(-6, 6)] * 2, maxfev=400, rng=0)
+    derived = find_minima(lambda x: x @ x, [(-6, 6)] * 2, jac=lambda x: 2 * x, maxfev=100, rng=0)
+    assert not any("surrogate" in result.message for result in (many, derived))

@@ -15,10 +15,9 @@ from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searcher import Request, Strategy
 from allmodes.search.searchers.discrete.annealed import Annealings
 from allmodes.search.searchers.discrete.enumeration import Enumeration, only, record_of
-from allmodes.search.searchers.discrete.inner import Inner
 from allmodes.search.searchers.discrete.mixed import MixedWalk
 from allmodes.search.searchers.discrete.nodes import Nodes
-from allmodes.search.searchers.discrete.space import Space, changes_in_words
+from allmodes.search.searchers.discrete.space import Space, no_change_in_words
 from allmodes.search.searchers.discrete.starts import start
 from allmodes.search.searchers.discrete.tuning import TUNING
 from allmodes.search.searchers.discrete.walk import Walk
@@ -176,11 +175,7 @@ class Discrete(Strategy):
         levels, reals, is_fresh = start(context, space, given)
         self.given = self.given[1:]
         if space.is_mixed:
-            box = context.box
-            inner = Inner(
-                reals, box.lower_unit[space.reals], box.upper_unit[space.reals], max(context.xtol, TUNING.rough)
-            )
-            self.walks.append(MixedWalk(levels, inner, is_fresh))
+            self.walks.append(MixedWalk.begun_at(levels, reals, context, space, is_fresh))
         else:
             self.walks.append(Walk(levels, is_fresh))
 
@@ -298,7 +293,5 @@ class Discrete(Strategy):
     @property
     def account(self) -> str:
         beside = "; real coordinates were optimised for every choice that was tried" if self.space.is_mixed else ""
-        *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]
-        said = f"{', '.join(others)} and {last}" if others else last
         annealed = f"; {counted(self.annealings.runs, 'annealing')} said where to begin" if self.annealings.runs else ""
-        return f"{said} betters a mode{beside}{annealed}"
+        return f"{no_change_in_words(self.context.box, self.space)} betters a mode{beside}{annealed}"

@@ -60,6 +60,12 @@ class MixedWalk:
     is_over: bool = False
     is_optimum: bool = False
 
+    @classmethod
+    def begun_at(cls, levels: Levels, reals: Array, context: Context, space: Space, is_fresh: bool) -> MixedWalk:
+        """A walk from levels (m,) and real coordinates (r,)."""
+        lower, upper = context.box.lower_unit[space.reals], context.box.upper_unit[space.reals]
+        return cls(levels, Inner(reals, lower, upper, max(context.xtol, TUNING.rough)), is_fresh)
+
     @property
     def row(self) -> int:
         """The row of the nodes where it stands."""
@@ -71,7 +77,7 @@ class MixedWalk:
 
     def recorded(self, record: Frozen, space: Space) -> Frozen:
         """What is known of the mode that it ended in."""
-        gradient, active, hessian = record.gradient.copy(), record.active.copy(), record.hessian.copy()
+        gradient, active, hessian = record.gradient.copy(), record.active.copy(), np.array(record.hessian)
         gradient[space.reals], active[space.reals] = self.inner.gradient, self.inner.held
         hessian[np.ix_(space.reals, space.reals)] = self.hessian
         kind = "boundary" if active.any() else record.kind

@@ -12,8 +12,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 Levels = NDArray[np.int64]
 
-_FIRST = 64  # rows to begin with; doubled when they are full
-
 
 @stored
 @dataclass(eq=False)
@@ -40,8 +38,8 @@ class Nodes:
     rows: dict[bytes, list[int]] = field(default_factory=dict, metadata={"stored": False})
 
     def __post_init__(self) -> None:
-        self.levels, self.reals = np.zeros((_FIRST, self.m), np.int64), np.zeros((_FIRST, self.r))
-        self.values, self.modes = np.zeros(_FIRST), np.full(_FIRST, -1)
+        self.levels, self.reals = np.zeros((1, self.m), np.int64), np.zeros((1, self.r))
+        self.values, self.modes = np.zeros(1), np.full(1, -1)
 
     def __len__(self) -> int:
         return self.number

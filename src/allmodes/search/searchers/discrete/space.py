@@ -140,3 +140,9 @@ def changes_in_words(box: Box, space: Space) -> list[str]:
         "exchange of two": len(space.exchanged) > 0,
     }
     return [words for words, is_there in kinds.items() if is_there]
+
+
+def no_change_in_words(box: Box, space: Space) -> str:
+    """That no small change does something."""
+    *others, last = [f"no {each}" for each in changes_in_words(box, space)]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -15,68 +15,23 @@ from allmodes.search.candidate import SCREENED, SPACE_FILLING, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.curvature import LowRank
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
-from allmodes.search.geometry import clip, is_held, lengths
-from allmodes.search.searchers.local import convergence, finite_differences, learning, models, residuals
+from allmodes.search.geometry import clip, lengths
+from allmodes.search.searchers.local import convergence, finite_differences, learning, models
 from allmodes.search.searchers.local.inertia import OVERLOOKED, OVERLOOKED_BY_LOT, is_falling, ritz
+from allmodes.search.searchers.local.limited_table import KEPT, MOST_DIRECTIONS, LimitedTable
 from allmodes.search.searchers.local.recognition import recognise_by_peak, stopped
-from allmodes.search.searchers.local.subspace import Subspace, estimate, learnt
-from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Phase, Rows, Table, column
+from allmodes.search.searchers.local.subspace import Subspace, estimate
+from allmodes.search.searchers.local.table import Array, Ends, Mask, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
-MANY = 30  # dimensions from which a dozen directions are far fewer than all, and the cubes of dense models are felt
-_REMEMBERED = 10
-_KEPT = 8  # axes of the measured curvature that a search keeps
+_SLOW = 1.0  # times the dimension: steps after which whole models, while there is room for them, cost less
+_LARGEST = 200  # dimensions of whole models
 _CLOSE = 100.0  # xtol: distance from which on the curvature is measured, which speeds up the steps that are left
-_MOST_DIRECTIONS = 24  # gradients that a verification takes at most
 _RISING = 1e-6  # of the largest curvature: the least upward that differences of gradients tell
 _BY_LOT = (SPACE_FILLING, SCREENED)  # starts in random places
 _SADDLES = 3  # times that a search leaves a saddle, before that is where it has arrived
-
-
-@stored
-@dataclass(eq=False)
-class LimitedTable(Table):
-    """Searches whose models are made of their last steps.
-
-    Attributes:
-        steps, changes: the last steps and what they changed the slope by, oldest first, over the length of the step.
-        base: curvature downward where no step has led.
-        radius: of the trust region.
-        predicted, bent: the rise and the slope that the model tells of the trial point.
-        tried, bends: directions along which the curvature was measured, and the change of slope along each over its
-            length; `directions`, how many; `aim`, the next one, as long as it is to be.
-        axes, curves: once that is over, combinations of these that say most, likewise; `level`, the curvature downward
-            along all others; `is_measured`, whether that was nearby.
-        last_step: length of the step that led here; `promised`, what the last model has to gain.
-        along: a direction in which it does not move; 0 where it moves freely.
-        iterations: trial points so far, `refusals` of which were no better.
-        measurements: how often the curvature was measured.
-        has_met_kink: whether it was handed over at a kink before, and is not to be again.
-    """
-
-    steps: Array = column(1, times=_REMEMBERED)
-    changes: Array = column(1, times=_REMEMBERED)
-    base: Array = column()
-    radius: Array = column()
-    predicted: Array = column()
-    bent: Array = column(1)
-    tried: Array = column(1, times=_MOST_DIRECTIONS)
-    bends: Array = column(1, times=_MOST_DIRECTIONS)
-    directions: Counts = column(dtype=np.int64)
-    aim: Array = column(1)
-    axes: Array = column(1, times=_KEPT)
-    curves: Array = column(1, times=_KEPT)
-    level: Array = column()
-    is_measured: Mask = column(dtype=np.bool_)
-    last_step: Array = column()
-    promised: Array = column()
-    along: Array = column(1)
-    iterations: Counts = column(dtype=np.int64)
-    refusals: Counts = column(dtype=np.int64)
-    measurements: Counts = column(dtype=np.int64)
-    has_met_kink: Mask = column(dtype=np.bool_)
 
 
 @stored
@@ -145,7 +100,7 @@ class Limited:
         longest, reach = learning.longest_step(context, point), learning.reach_of(missed, length)
         table.radius[rows] = learning.resized(table.radius[rows], rise, predicted, length, longest, reach)
         usable = np.isfinite(slope).all(axis=1) & (length > 0.0)
-        self._learn(rows[usable], s[usable] / length[usable, None], ((slope - g) / length[:, None])[usable])
+        self.table.learn(rows[usable], s[usable] / length[usable, None], ((slope - g) / length[:, None])[usable])
         table.iterations[rows] += 1
         table.refusals[rows[~is_better]] += 1
         taken = rows[is_better]
@@ -158,29 +113,6 @@ class Limited:
         table.is_measured[rows[~(np.abs(s).max(axis=1) <= context.tolerances.near)]] = False
         return rows
 
-    def _learn(self, rows: Rows, steps: Array, changes: Array) -> None:
-        """Unit steps (n, d) and the changes of slope along them take the place of the oldest."""
-        table = self.table
-        for columns, new in ((table.steps, steps), (table.changes, changes)):
-            columns[rows] = np.concatenate([columns[rows, 1:], new[:, None]], axis=1)
-        bend, size = -np.einsum("nd,nd->n", steps, changes), np.einsum("nd,nd->n", changes, changes)
-        is_concave = bend > 1e-8 * np.sqrt(size)
-        table.base[rows] = np.where(is_concave, size / np.where(is_concave, bend, 1.0), table.base[rows])
-
-    def _space(self, rows: Rows) -> tuple[Subspace, Mask]:
-        """Models of searches where they are, and the coordinates that no bound holds."""
-        table = self.table
-        point, g, along = table.point[rows], table.gradient[rows], table.along[rows]
-        free = ~is_held(self.context.box, point, g)
-        steps, changes = (
-            np.concatenate(two, axis=1)
-            for two in ((table.axes[rows], table.steps[rows]), (table.curves[rows], table.changes[rows]))
-        )
-        if along.any():
-            g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
-            steps, changes = (part - (part @ along[..., None]) * along[:, None] for part in (steps, changes))
-        return learnt(g, steps, changes, table.base[rows], free), free
-
     def advance(self, rows: Rows) -> Ends:
         """Searches that know value and slope where they are: they end, arrive, or make another step."""
         table, context = self.table, self.context
@@ -189,7 +121,7 @@ class Limited:
             ends = self._cannot_go_on(rows[~is_fine])
             return ends | self.advance(rows[is_fine]) if is_fine.any() else ends
         context.paths.add(table.path[rows], table.point[rows], table.value[rows])
-        space, free = self._space(rows)
+        space, free = self.table.space(self.context.box, rows)
         point, model = table.point[rows], space.model
         far = np.abs(clip(context.box, point + model.newton()) - point).max(axis=1)
         table.promised[rows] = model.promise()
@@ -210,6 +142,20 @@ class Limited:
             ends |= {} if event is None else {int(rows[i]): event}
         is_going = ~is_there & is_new
         return ends | self._cannot_go_on(self._step(rows[is_going], (point + s)[is_going]))
+
+    def slow(self) -> list[int]:
+        """Rows of searches that have made more steps than there are coordinates, which had better learn all of them."""
+        table = self.table
+        if table.d > _LARGEST:
+            return []
+        is_slow = (table.iterations[table.rows] > _SLOW * table.d) & (table.phase[table.rows] == Phase.STEP.value)
+        return [k for k, each in zip(table.rows, is_slow.tolist(), strict=True) if each and not table.is_asked[k]]
+
+    def model(self, k: int) -> Array:
+        """What a search has learnt of the Hessian, (d, d)."""
+        return np.asarray(
+            estimate(self.table.space(self.context.box, table_row(k), has_axes=True)[0], float(self.table.base[k]))
+        )
 
     def _is_there(self, rows: Rows, model: models.Model, far: Array) -> Mask:
         """Which searches are at the maximum of their model, or have nothing to gain."""
@@ -273,7 +219,7 @@ class Limited:
                 return Recognised(table.origin(k), j)
         if table.is_measured[k] or not free.any():
             level = float(table.level[k] if table.is_measured[k] else table.base[k])
-            return self._arrived(k, estimate(space, level))
+            return self._arrived(k, estimate(self.table.space(self.context.box, table_row(k), has_axes=True)[0], level))
         table.directions[k] = 0
         self._aim(k, space, self._free(k, free, context.rng.standard_normal(table.d)))
         return None
@@ -297,7 +243,7 @@ class Limited:
         size = np.maximum(lengths(moves), TINY)[:, None]
         moves, changes = moves / size, (slope - table.gradient[rows]) / size
         is_lost = ~np.isfinite(changes).all(axis=1) | ~moves.any(axis=1)
-        space, free = self._space(rows)
+        space, free = self.table.space(self.context.box, rows)
         for i in np.flatnonzero(~is_lost).tolist():
             k, n = int(rows[i]), int(table.directions[rows[i]])
             table.tried[k, n], table.bends[k, n] = moves[i], self._free(k, free[i], changes[i])
@@ -315,11 +261,11 @@ class Limited:
             self._leave(k, told.shares[-1] @ tried, told.shares[-1] @ bends)
             return True
         chance = OVERLOOKED_BY_LOT if table.begun(k).start in _BY_LOT else OVERLOOKED
-        is_last = count >= min(n, _MOST_DIRECTIONS) or not told.next.any()
+        is_last = count >= min(n, MOST_DIRECTIONS) or not told.next.any()
         if not (is_last or is_falling(told.values, n, chance)):
             self._aim(k, space, told.next)
             return False
-        most = np.abs(np.log(np.maximum(np.abs(told.values), TINY))).argsort(kind="stable")[-_KEPT:]
+        most = np.abs(np.log(np.maximum(np.abs(told.values), TINY))).argsort(kind="stable")[-KEPT:]
         table.axes[k], table.curves[k] = 0.0, 0.0
         for kept, pair in ((table.axes, tried), (table.curves, bends)):
             kept[k, : len(most)] = told.shares[most] @ pair
@@ -329,7 +275,7 @@ class Limited:
     def _leave(self, k: int, direction: Array, bend: Array) -> None:
         """A search at a saddle learns the direction that rises, and goes on along it."""
         table, length = self.table, float(lengths(direction))
-        self._learn(table_row(k), direction[None] / length, bend[None] / length)
+        self.table.learn(table_row(k), direction[None] / length, bend[None] / length)
         table.radius[k] = max(table.radius[k], self.context.tolerances.near)
         table.measurements[k] += 1
 

@@ -117,6 +117,8 @@ def updated(H: Array, s: Array, change: Array) -> Array:
     is_concave = (seen > 1e-8 * lengths(s) * lengths(change)) & (bend > 1e-14 * lengths(s) * lengths(Hs))
     old, new = (np.where(is_concave, 1.0 / np.where(is_concave, a, 1.0), 0.0) for a in (bend, seen))
     concave = H + _outer(old, Hs) - _outer(new, change)
+    if is_concave.all():
+        return concave
     residual = change - Hs
     along = np.einsum("nd,nd->n", residual, s)
     is_fine = np.abs(along) > 1e-8 * lengths(residual) * lengths(s)

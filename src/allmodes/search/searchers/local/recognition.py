@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import LOCAL
 from allmodes.search.context import Context
-from allmodes.search.curvature import LowRank
+from allmodes.search.curvature import squares
 from allmodes.search.searchers.local.table import Rows, Table
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
@@ -60,19 +60,15 @@ def recognise(
 
 
 def recognise_by_peak(context: Context, point: Array, value: Array, peaks: Array, gains: Array) -> NDArray[np.intp]:
-    """The same in many dimensions, where no model is measured: by its maximum, in the nearest mode's own metric.
-
-    Only modes that were found in many dimensions, too, are looked at.
-    """
+    """The same in many dimensions, where no model is measured: by its maximum, in the nearest mode's own metric."""
     archive, share = context.archive, TUNING.agreement / context.checks.strictness
     known, nearest = np.full(len(point), -1), archive.nearest(peaks)[0]
     climbs = archive.values[nearest] - value
     apart, miss = (context.box.difference(each, archive.means[nearest]) for each in (point, peaks))
     for i in np.flatnonzero(np.abs(climbs - gains) < share * climbs).tolist():
         H = archive.records[int(nearest[i])].hessian
-        if isinstance(H, LowRank):
-            off, far = H.squares(np.stack([miss[i], apart[i]]))
-            known[i] = nearest[i] if off < share**2 * far else -1
+        off, far = squares(H, np.stack([miss[i], apart[i]]))
+        known[i] = nearest[i] if off < share**2 * far else -1
     return known
 
 

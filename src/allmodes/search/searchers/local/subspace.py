@@ -54,12 +54,12 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
 
     The updates are those of dense models, made in the space of the last steps; pairs that are all zero say nothing.
     """
-    n, m, d = steps.shape
+    m = steps.shape[1]
     steps, changes, g = steps * free[:, None], changes * free[:, None], np.where(free, g, 0.0)
     Q, R = np.linalg.qr(np.concatenate([steps, changes], axis=1).mT)
-    H = -base[:, None, None] * np.eye(2 * m)
+    H = -base[:, None, None] * np.eye(Q.shape[2])
     for i in range(m):
-        is_known = steps[:, i].any(axis=1)
+        is_known = np.asarray(steps[:, i].any(axis=1))
         if is_known.any():
             H = np.where(is_known[:, None, None], models.updated(H, R[:, :, i], R[:, :, m + i]), H)
     eigenvalues, inner = np.linalg.eigh(H)
@@ -81,7 +81,7 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
 def estimate(space: Subspace, level: float) -> LowRank:
     """The Hessian of one search by its model, with another curvature where that has learnt nothing."""
     vectors, eigenvalues = space.model.vectors[0], space.model.eigenvalues[0]
-    is_learnt = (eigenvalues != -space.base[0]) & vectors.any(axis=0)
+    is_learnt: Mask = (eigenvalues != -space.base[0]) & (vectors != 0.0).any(axis=0)
     return LowRank(-level, eigenvalues[is_learnt], np.ascontiguousarray(vectors[:, is_learnt].T))
 
 

@@ -13,7 +13,8 @@ from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchE
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models, residuals
 from allmodes.search.searchers.local.learning import TrustRegionTable
-from allmodes.search.searchers.local.recognition import recognise, stopped
+from allmodes.search.searchers.local.limited_table import LimitedTable
+from allmodes.search.searchers.local.recognition import recognise, recognise_by_peak, stopped
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
@@ -53,6 +54,15 @@ class TrustRegion:
         rows, table = self.table.open(points, origins, paths), self.table
         table.radius[rows], table.has_met_kink[rows] = radii, has_met_kink or along is not None
         table.along[rows] = 0.0 if along is None else along
+
+    def take(self, k: int, others: LimitedTable, hessian: Array) -> Ends:
+        """A search that goes on by a whole model, from where value and slope are known."""
+        table, origin = self.table, others.origin(k)
+        rows = table.open(others.point[k : k + 1], [origin], [int(others.path[k])])
+        for name in ("value", "gradient", "radius", "along", "iterations", "refusals", "has_met_kink", "last_step"):
+            getattr(table, name)[rows] = getattr(others, name)[k]
+        table.hessian[rows] = hessian
+        return self.advance(rows)
 
     def points(self, phase: Phase, rows: Rows) -> Array:
         """Where searches in this phase want to be evaluated, (n, points each, d)."""
@@ -127,7 +137,10 @@ class TrustRegion:
         )
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
-            known = recognise(context, point, value, g, peaks, gains, has_peak)
+            if context.archive.is_light:
+                known = recognise_by_peak(context, point, value, peaks, gains)
+            else:
+                known = recognise(context, point, value, g, peaks, gains, has_peak)
             known = stopped(context, table, rows, known)
             is_new = known < 0
             is_there &= is_new

@@ -52,7 +52,7 @@ class Population(Searcher):
         self.bandit = Bandit(SCHEDULING.first_mode_cost * (box.d + 1))
         self.pool, self.hops = Pool(box), Hops(box)
         self.probes, self.components = Probes(context), Components(context)
-        self.large = Components(context, TUNING.reheat_size)
+        self.large = Components(context, TUNING.large_size)
         self.asked = np.zeros((0, box.d))
 
     @property
