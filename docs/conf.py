@@ -23,6 +23,7 @@ author = "the allmodes developers"
 project_copyright = "2026, the allmodes developers"
 version = release = _version("allmodes")
 language = "en"
+smartquotes = False  # in docstrings quotes belong to code
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build", "generated/equation-map.md"]

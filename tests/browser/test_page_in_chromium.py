@@ -400,6 +400,23 @@ def test_past_thirty_modes_only_some_are_numbered(show):
     assert 1 <= page.run(numbered) <= 30
 
 
+def test_one_of_many_small_marks_is_a_mode_that_can_be_chosen(show):
+    page = show("crowd")
+    drawn = "document.getElementById('plot-map').data.find((t) => t.fill === 'toself')"
+    assert page.run(f"{drawn}.customdata.filter((k) => k !== null).length") > 4 * 1900
+    page.middle("#plot-map .plotly .nsewdrag")  # into view
+    where = page.run(
+        "(() => { const plot = byId('plot-map'), { left, top } = plot.getBoundingClientRect(),"
+        "{ xaxis, yaxis } = plot._fullLayout; return [left + xaxis._offset + xaxis.d2p(data.map.x[1500]),"
+        "top + yaxis._offset + yaxis.d2p(data.map.y[1500])]; })()"
+    )
+    page.wait(HOVER.format("map") + "?.textContent.startsWith('mode')", lambda: where)
+    page.click(*where)
+    page.wait("chosen !== null")
+    assert page.run("Math.hypot(data.map.x[chosen] - data.map.x[1500], data.map.y[chosen] - data.map.y[1500])") < 0.03
+    page.run("choose(null)")
+
+
 def test_below_many_modes_the_function_is_an_image(show):
     """Contours around hundreds of modes were 5 MB of curves, drawn again at every click."""
     page = show("crowd")
@@ -463,7 +480,7 @@ def test_barriers_are_downloaded(show, results):
     read = json.loads(show("plain").run("asJson()"))
     merges = results["plain"].barriers.merges
     assert [way["value"] for way in read["barriers"]] == [merge.value for merge in merges]
-    assert [way["ranks"] for way in read["barriers"]] == [[k + 1 for k in merge.way.modes] for merge in merges]
+    assert [way["ranks"] for way in read["barriers"]] == [list(merge.way.modes) for merge in merges]
 
 
 # ---- the landscape

@@ -14,7 +14,7 @@ _MANY = 30  # modes beyond which not all ranks are written on the points
 _PAIRED = 4  # coordinates that are drawn against each other, at most
 
 
-_HINT = " Pass the function to see its contours here: result.report(path, fun=fun), or --target in a shell."
+_HINT = " Pass the function to see its contours here: result.report(path, fun=fun), or --fun in a shell."
 _SHAPES = {
     "boundary": "squares sit at a bound", "constrained": "pentagons at a constraint", "flat": "diamonds are flat",
     "unverified": "triangles are unverified",
