@@ -33,6 +33,7 @@ _ORDER = (
     "global_functions",
     "few",
     "kinks",
+    "many_dimensions",
     "fits",
     "roots",
     "whole",
