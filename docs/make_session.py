@@ -37,11 +37,11 @@ def energy(x):
     return a**2 + b**2 + 2 * x[0] + 3 * x[1]
 '''
 SETTINGS = """\
-target = "simulator.py:energy"
+fun = "simulator.py:energy"
 bounds = [[-6, 6], [-6, 6]]
 names = ["width", "height"]
-seed = 1
-max_evaluations = 2000
+rng = 1
+maxfev = 2000
 out = "again"
 """
 SHAPES = '''\
@@ -71,17 +71,17 @@ def equations(x):
     return [x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]]
 '''
 MISTAKES = """\
-target = "simulator.py:energy"
+fun = "simulator.py:energy"
 bounds = [[-6, 6], [6, -6]]
 max_evalutions = 2000
 method = "fast"
 """
 DISC = """\
-target = "my.py:energy"
+fun = "my.py:energy"
 bounds = [[-6, 6], [-6, 6]]
 constraint = "my.py:disc"
 n_modes = 3
-seed = 0
+rng = 0
 out = "disc"
 """
 DECAY = """\
@@ -168,19 +168,19 @@ def session(directory: Path) -> Transcript:
 def _problems(page: Transcript) -> None:
     page.say("## A built-in problem")
     page.run("allmodes --version", "allmodes problems | head -6", "allmodes problems mixture-2d-10")
-    page.run("allmodes find mixture-2d-10 --seed 0 --out mixture", "ls mixture")
+    page.run("allmodes find mixture-2d-10 --rng 0 --out mixture", "ls mixture")
     page.say(
         "`result.npz` is for Python (`allmodes.Result.load`) and the commands below, `result.json` for other programs, "
         "`run.json` and `checkpoint.npz` are what `allmodes resume` needs. A result is not replaced by accident:"
     )
-    page.run("allmodes find mixture-2d-10 --seed 0 --out mixture", code=2)
+    page.run("allmodes find mixture-2d-10 --rng 0 --out mixture", code=2)
 
 
 def _function(page: Transcript) -> None:
     page.say("## A function of your own, interrupted and resumed")
     page.write("simulator.py", SIMULATOR, "python")
     page.say("While a search runs, its last line shows how far it is. What the function prints appears above it.")
-    page.interrupt("allmodes find simulator.py:energy --bounds -6:6,-6:6 --seed 1 --out run", WAITING)
+    page.interrupt("allmodes find simulator.py:energy --bounds -6:6,-6:6 --rng 1 --out run", WAITING)
     page.say("With its licence the simulator runs, and the search goes on exactly where it was:")
     page.run("touch licence", "allmodes resume run")
 
@@ -198,19 +198,19 @@ def _shapes(page: Transcript) -> None:
     page.write("my.py", SHAPES, "python")
     page.write("disc.toml", DISC, "toml")
     page.run("allmodes find disc.toml -q", "allmodes show disc --mode 1")
-    page.run("allmodes find my.py:beam --bounds oak/fir,0:9 --integer 1 --seed 0 -q")
-    page.run("allmodes roots my.py:equations --bounds -3:3,-3:3 --seed 0 -q")
+    page.run("allmodes find my.py:beam --bounds oak/fir,0:9 --integer 1 --rng 0 -q")
+    page.run("allmodes roots my.py:equations --bounds -3:3,-3:3 --rng 0 -q")
     page.write("decay.csv", DECAY, "text")
-    page.run("allmodes fit my.py:decay decay.csv --bounds 0:6,0:6 --seed 0 -q")
+    page.run("allmodes fit my.py:decay decay.csv --bounds 0:6,0:6 --rng 0 -q")
 
 
 def _look(page: Transcript) -> None:
     page.say("## Looking at a result")
     page.run("allmodes show run --mode 1")
-    page.run("allmodes plot run landscape --target simulator.py:energy -o landscape.png")
+    page.run("allmodes plot run landscape --fun simulator.py:energy -o landscape.png")
     page.run("allmodes report mixture -o mixture.html")
     page.say("For other programs, JSON, and nothing else on the standard output:")
-    page.run("allmodes find himmelblau --seed 0 --json --quiet | head -4")
+    page.run("allmodes find himmelblau --rng 0 --json --quiet | head -4")
 
 
 def _rest(page: Transcript) -> None:

@@ -45,7 +45,7 @@ PAGES = (
          "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.result.Fit",
          "allmodes.result.Audit", "allmodes.result.Root", "allmodes.result.Barriers", "allmodes.result.Way",
          "allmodes.result.Masses", "allmodes.result.ModeMass", "allmodes.result.Draws", "allmodes.Status",
-         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
+         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report", "allmodes.hints"),
     ),
     Page(
         "adapters", "Adapters",

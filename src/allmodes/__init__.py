@@ -1,5 +1,9 @@
 """Find every good optimum of a function, not just one."""
 
+import allmodes.starting as _starting
+
+# isort: split
+import logging as _logging
 import typing as _typing
 import warnings as _warnings
 from importlib.metadata import version as _version
@@ -15,6 +19,9 @@ from allmodes.rooting import find_roots
 from allmodes.status import Status
 
 __version__ = _version("allmodes")
+
+del _starting
+_logging.getLogger("allmodes").addHandler(_logging.NullHandler())  # nothing is written unless somebody listens
 
 __all__ = [
     "Mode",
@@ -43,6 +50,6 @@ if not _typing.TYPE_CHECKING:  # or every misspelt name would pass as Any
     def __getattr__(name: str) -> object:
         if name not in _MOVED:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        text = f"allmodes.{name} is now allmodes.nva.{name}; the old name will go in version 0.2."
+        text = f"allmodes.{name} is now allmodes.nva.{name}; the old name will go in version 0.3."
         _warnings.warn(text, DeprecationWarning, stacklevel=2)
         return getattr(nva, name)

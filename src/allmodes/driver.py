@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import time
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from allmodes import storage
 from allmodes.checks import whole_number
+from allmodes.journal import LOG, Journal
 from allmodes.objective import Needs
 from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.evaluator import Evaluator, Failure
@@ -53,6 +55,7 @@ class Driver:
         self.cost: Callable[[Needs], int] = _one
         self.counts_best = False
         self._begun = time.monotonic()
+        self._journal = Journal(len(state.context.archive))
         self._earlier = state.tally  # what evaluators in other processes have called
 
     # ---- asking and telling
@@ -161,6 +164,8 @@ class Driver:
         in_order = state.settings.options.get("order") != "completion"
         while (round_ := state.rounds.next_told(in_order)) is not None:
             state.pass_on(round_)
+            if LOG.isEnabledFor(logging.INFO):
+                self._journal.note(state, round_)
             if len(state.rounds):
                 self._begin_rounds()
         return state.nit > count
@@ -240,6 +245,12 @@ class Driver:
         return int(context.is_best[own].sum()) if is_some else len(own)
 
     @property
+    def best_x(self) -> Array:
+        """The best point evaluated so far (D,), NaN while there is none."""
+        box, best = self.state.frame.box, self.state.context.best_point
+        return np.full(box.D, np.nan) if best is None else box.to_user(best[None])[0]
+
+    @property
     def result(self) -> Result:
         """What is found so far."""
         return build_result(self.state, self.stop(), self.elapsed)
@@ -283,14 +294,13 @@ class Driver:
         """The constraints of a search that was saved, as `find_minima` takes them."""
         state = self.state
         if isinstance(state.search, Constrained):
-            if constraints is None:
+            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
+            made = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
+            if made is None:
                 raise ValueError(
                     "the saved search has constraints, which are not saved; pass the same constraints again."
                 )
-            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
-            state.context.constraints = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
-            if state.context.constraints is not None:
-                state.context.constraints.taken()  # they were counted when the search began
+            state.context.constrain(made)
         elif constraints is not None:
             raise ValueError("the saved search has no constraints; leave constraints out, or begin another search.")
 

@@ -6,10 +6,12 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allmodes.driver import Driver
+from allmodes.hints import Bounds, Constraints, Names, Per, Random, Scales, Starts, Symmetry, Table, Wrapped
 from allmodes.keywords import helpful
+from allmodes.nva.annealing import Algorithm
 from allmodes.objective import Needs
 from allmodes.result import Result
 from allmodes.task import Task
@@ -18,8 +20,8 @@ Array = NDArray[np.float64]
 
 _YOURS = "you evaluate the function yourself: tell its values."
 _OTHERWISE = {
-    "residuals": "a ModeFinder is told values, and gradients: use find_fits or find_roots.",
     **dict.fromkeys(("fun", "args", "vectorized", "workers", "timeout", "retries", "on_error"), _YOURS),
+    **dict.fromkeys(("callback", "progress"), "you see every round yourself: look at finder.result."),
     "checkpoint": "save it yourself: finder.save(path), and ModeFinder.load(path).",
 }  # arguments that there are elsewhere
 
@@ -48,17 +50,17 @@ class ModeFinder:
     @helpful(_OTHERWISE)
     def __init__(
         self,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         *,
-        x0: Any = None,
-        starts: Any = None,
-        warm_start: Any = None,
+        x0: ArrayLike | None = None,
+        starts: Starts | None = None,
+        warm_start: tuple[ArrayLike, ArrayLike] | Table | Result | None = None,
         jac: bool = False,
         hess: bool = False,
         residuals: bool = False,
         maximise: bool = False,
         target: str = "all",
-        method: Any = "auto",
+        method: str | Algorithm = "auto",
         n_modes: int | None = None,
         maxfev: int | None = None,
         maxiter: int | None = None,
@@ -66,16 +68,16 @@ class ModeFinder:
         effort: float | None = None,
         cost: float | None = None,
         xtol: float = 1e-6,
-        periodic: Any = None,
-        noise: Any = None,
+        periodic: Wrapped | None = None,
+        noise: bool | float | None = None,
         polish: bool = True,
-        rng: Any = None,
-        names: Any = None,
-        integrality: Any = None,
-        scale: Any = None,
-        spread: Any = None,
-        symmetry: Any = None,
-        constraints: Any = None,
+        rng: Random | None = None,
+        names: Names | None = None,
+        integrality: Wrapped | None = None,
+        scale: Scales | None = None,
+        spread: Per | None = None,
+        symmetry: Symmetry | None = None,
+        constraints: Constraints | None = None,
         within: float | None = None,
         min_distance: float | None = None,
         options: dict[str, Any] | None = None,
@@ -121,7 +123,13 @@ class ModeFinder:
         """Which derivatives are wanted at the points last asked for."""
         return self._driver.state.rounds.needs
 
-    def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
+    def tell(
+        self,
+        x: ArrayLike,
+        values: ArrayLike,
+        gradients: ArrayLike | None = None,
+        hessians: ArrayLike | None = None,
+    ) -> None:
         """Report results at points (m, D), in any order: values (m,), NaN where the function failed.
 
         Points that were never asked for are welcome too: they count as evaluations, and the search may start there. A
@@ -175,7 +183,7 @@ class ModeFinder:
         self._driver.save(path, keeps_previous=keeps_previous)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, constraints: Any = None) -> ModeFinder:
+    def load(cls, path: str | os.PathLike[str], *, constraints: Constraints | None = None) -> ModeFinder:
         """A search as it was saved; constraints are functions, which are not saved and have to be passed again."""
         finder = cls.__new__(cls)
         finder._driver = Driver.load(path)

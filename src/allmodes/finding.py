@@ -6,8 +6,12 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from allmodes.hints import Bounds, Constraints, Derivative, Names, Per, Random, Scales, Starts, Symmetry, Table, Wrapped
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
+from allmodes.nva.annealing import Algorithm
 from allmodes.progress import Progress
 from allmodes.result import Result
 from allmodes.task import Task
@@ -22,16 +26,16 @@ _OTHERWISE = {
 @helpful(_OTHERWISE)
 def find_minima(
     fun: Callable[..., Any],
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     *,
-    x0: Any = None,
-    starts: Any = None,
-    warm_start: Any = None,
+    x0: ArrayLike | None = None,
+    starts: Starts | None = None,
+    warm_start: tuple[ArrayLike, ArrayLike] | Table | Result | None = None,
     args: Any = (),
-    jac: Any = None,
-    hess: Any = None,
+    jac: Derivative | None = None,
+    hess: Derivative | None = None,
     target: str = "all",
-    method: Any = "auto",
+    method: str | Algorithm = "auto",
     n_modes: int | None = None,
     maxfev: int | None = None,
     maxiter: int | None = None,
@@ -40,23 +44,23 @@ def find_minima(
     cost: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
-    periodic: Any = None,
-    noise: Any = None,
+    periodic: Wrapped | None = None,
+    noise: bool | float | None = None,
     workers: Any = 1,
     timeout: float | None = None,
     retries: int = 1,
     on_error: str = "raise",
     polish: bool = True,
-    rng: Any = None,
+    rng: Random | None = None,
     callback: Callable[..., Any] | None = None,
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    names: Any = None,
-    integrality: Any = None,
-    scale: Any = None,
-    spread: Any = None,
-    symmetry: Any = None,
-    constraints: Any = None,
+    names: Names | None = None,
+    integrality: Wrapped | None = None,
+    scale: Scales | None = None,
+    spread: Per | None = None,
+    symmetry: Symmetry | None = None,
+    constraints: Constraints | None = None,
     within: float | None = None,
     min_distance: float | None = None,
     options: dict[str, Any] | None = None,
@@ -66,7 +70,8 @@ def find_minima(
     Args:
         fun: a function of a point (d,) -> number, or with `vectorized` of points (N, d) -> (N,).
         bounds: (lower, upper) for each coordinate, None or inf for open sides, as in [(0, 1), (-5, None)], or a
-            scipy.optimize.Bounds. A coordinate open on both sides needs `x0`. No point outside is ever evaluated. A
+            scipy.optimize.Bounds; ([0, 0, 0], [1, 1, 1]), as least_squares has it, will do where it can be nothing
+            else. A coordinate open on both sides needs `x0`. No point outside is ever evaluated. A
             list of more than two numbers, or of words, is a list of choices; with words fun is called with arrays of
             objects that hold them.
         x0: a point or points (n, d) to start from first; they say where to look when there are no bounds.
@@ -113,8 +118,9 @@ def find_minima(
             finite are counted and survived in either case.
         polish: False reports where annealing or populations end as it is, without a local search from there.
         rng: a seed or a numpy.random.Generator; the same seed gives the same result.
-        callback: called with the keyword intermediate_result after every round; returning True or raising
-            StopIteration stops the search.
+        callback: called after every round, as in scipy.optimize.minimize: with the result so far if it takes
+            intermediate_result, or else with the best point (d,). Returning True or raising StopIteration stops the
+            search.
         progress: show a line on stderr, if that is a terminal, once the search has lasted two seconds; or a function
             that is called with an `allmodes.progress.Progress` whenever evaluations come back.
         checkpoint: a file to which the search is saved every minute, at the end, on Ctrl-C and on SIGTERM, and from
@@ -189,16 +195,16 @@ def find_minima(
 @helpful(_OTHERWISE)
 def find_maxima(
     fun: Callable[..., Any],
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     *,
-    x0: Any = None,
-    starts: Any = None,
-    warm_start: Any = None,
+    x0: ArrayLike | None = None,
+    starts: Starts | None = None,
+    warm_start: tuple[ArrayLike, ArrayLike] | Table | Result | None = None,
     args: Any = (),
-    jac: Any = None,
-    hess: Any = None,
+    jac: Derivative | None = None,
+    hess: Derivative | None = None,
     target: str = "all",
-    method: Any = "auto",
+    method: str | Algorithm = "auto",
     n_modes: int | None = None,
     maxfev: int | None = None,
     maxiter: int | None = None,
@@ -207,23 +213,23 @@ def find_maxima(
     cost: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
-    periodic: Any = None,
-    noise: Any = None,
+    periodic: Wrapped | None = None,
+    noise: bool | float | None = None,
     workers: Any = 1,
     timeout: float | None = None,
     retries: int = 1,
     on_error: str = "raise",
     polish: bool = True,
-    rng: Any = None,
+    rng: Random | None = None,
     callback: Callable[..., Any] | None = None,
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    names: Any = None,
-    integrality: Any = None,
-    scale: Any = None,
-    spread: Any = None,
-    symmetry: Any = None,
-    constraints: Any = None,
+    names: Names | None = None,
+    integrality: Wrapped | None = None,
+    scale: Scales | None = None,
+    spread: Per | None = None,
+    symmetry: Symmetry | None = None,
+    constraints: Constraints | None = None,
     within: float | None = None,
     min_distance: float | None = None,
     options: dict[str, Any] | None = None,

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allmodes.checks import real_array
 from allmodes.explaining import explained
+from allmodes.hints import Bounds, Derivative, Names, Per, Random, Scales, Starts, Symmetry, Table, Wrapped
 from allmodes.keywords import helpful
-from allmodes.loop import Execution, Residuals, find
+from allmodes.loop import Execution, Residuals, find, interrupted
+from allmodes.nva.annealing import Algorithm
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
@@ -33,22 +35,30 @@ _OTHERWISE = {
 }  # arguments that fits cannot have
 
 
+_OF_CURVES = {
+    "x0": "the point to start from is p0 here.",
+    "residuals": "residuals are for find_fits; here it is f(xdata, *parameters).",
+    "fun": "the model is f here, f(xdata, *parameters).",
+    "args": "what f needs beside parameters is in xdata, or in a lambda.",
+}
+
+
 @helpful(_OTHERWISE)
 def find_fits(
     residuals: Callable[..., Any],
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     *,
-    jac: Any = None,
+    jac: Derivative | None = None,
     args: Any = (),
-    sigma: Any = None,
+    sigma: ArrayLike | None = None,
     absolute_sigma: bool | None = None,
-    loss: Any = "linear",
+    loss: str | Callable[..., Any] = "linear",
     f_scale: float = 1.0,
-    x0: Any = None,
-    starts: Any = None,
-    warm_start: Any = None,
+    x0: ArrayLike | None = None,
+    starts: Starts | None = None,
+    warm_start: tuple[ArrayLike, ArrayLike] | Table | Result | None = None,
     target: str = "all",
-    method: Any = "auto",
+    method: str | Algorithm = "auto",
     n_modes: int | None = None,
     maxfev: int | None = None,
     maxiter: int | None = None,
@@ -56,21 +66,21 @@ def find_fits(
     effort: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
-    periodic: Any = None,
-    noise: Any = None,
+    periodic: Wrapped | None = None,
+    noise: bool | float | None = None,
     workers: Any = 1,
     timeout: float | None = None,
     retries: int = 1,
     on_error: str = "raise",
     polish: bool = True,
-    rng: Any = None,
+    rng: Random | None = None,
     callback: Callable[..., Any] | None = None,
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    names: Any = None,
-    scale: Any = None,
-    spread: Any = None,
-    symmetry: Any = None,
+    names: Names | None = None,
+    scale: Scales | None = None,
+    spread: Per | None = None,
+    symmetry: Symmetry | None = None,
     within: float | None = None,
     min_distance: float | None = None,
     options: dict[str, Any] | None = None,
@@ -130,20 +140,24 @@ def find_fits(
     left = result.settings["budget"] - result.nfev
     is_absolute = sigma is not None if absolute_sigma is None else absolute_sigma
     is_noisy = bool(noise) or _NOISY in result.message.lower()
-    return explained(result, part, is_absolute, left, is_noisy)
+    try:
+        return explained(result, part, is_absolute, left, is_noisy)
+    except KeyboardInterrupt:  # once more, or only now: nothing more is evaluated
+        return explained(interrupted(result), part, is_absolute, 0, is_noisy)
 
 
+@helpful(_OTHERWISE | _OF_CURVES, also=find_fits)
 def curve_fit(
     f: Callable[..., Any],
     xdata: Any,
-    ydata: Any,
-    p0: Any = None,
-    sigma: Any = None,
+    ydata: ArrayLike,
+    p0: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
     absolute_sigma: bool = False,
-    bounds: Any = (-np.inf, np.inf),
-    jac: Any = None,
+    bounds: Bounds = (-np.inf, np.inf),
+    jac: Derivative | None = None,
     *,
-    names: Any = None,
+    names: Names | None = None,
     vectorized: bool = False,
     **options: Any,
 ) -> Result:
@@ -167,8 +181,7 @@ def curve_fit(
 
     Returns:
         Result: as of `find_fits`. `print(result)` shows every explanation with the errors of its parameters;
-        `result.plot.fits(f, xdata, ydata)` draws them. `result.popt` and `result.pcov` are of the best one what SciPy
-        returns.
+        `result.plot.fits(f, xdata, ydata)` draws them. What SciPy returns is `result.popt, result.pcov`, of the best.
 
     >>> t = np.linspace(0, 3, 20)
     >>> def decay(t, a, b):
@@ -184,6 +197,8 @@ def curve_fit(
         raise ValueError(f"ydata has shape {data.shape}; wanted the data as (m,): flatten them, and what f returns.")
     if not np.isfinite(data).all():
         raise ValueError(f"ydata has {int((~np.isfinite(data)).sum())} values that are not finite; leave them out.")
+    if isinstance(bounds, bool):
+        raise TypeError(f"bounds is {bounds}; check_finite, which SciPy has in its place, is not needed here.")
     own = _parameters(f)
     d = _dimension(bounds, p0, names, own)
     if names is None and len(own) == d:

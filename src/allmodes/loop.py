@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from signal import SIGTERM
 from typing import Any, NamedTuple
 
+from allmodes.callbacks import asking
 from allmodes.checkpoints import EVERY, Keeper, Pace, Signals
-from allmodes.checks import says_true
 from allmodes.driver import Driver
+from allmodes.journal import LOG
 from allmodes.objective.bounds import Box
 from allmodes.objective.derivatives import Source
 from allmodes.objective.equations import PER_ROOT, Equations
 from allmodes.objective.evaluator import Evaluator
 from allmodes.objective.residuals import SumOfSquares
-from allmodes.progress import Progress, progress_of, progress_text
+from allmodes.progress import Outlook, Progress
 from allmodes.result import Result
 from allmodes.status import Status
 from allmodes.task import Task
-from allmodes.terminal import Line
+from allmodes.terminal import Line, Shown, can_show
+
+_NO_FILE = 'with checkpoint="run.ckpt" the same call could go on'
 
 
 class Function(NamedTuple):
@@ -74,8 +75,7 @@ class Execution(NamedTuple):
 def find(task: Task, function: Function | Residuals, execution: Execution) -> Result:
     """Run the search; what was found so far if it is interrupted."""
     source = function.source(task.box)
-    if execution.callback is not None and not callable(execution.callback):
-        raise TypeError(f"callback is {execution.callback!r}; wanted a function of intermediate_result.")
+    watchers = _Watchers.of(execution)
     is_derived, cost = source.is_derived, source.cost(source.offers) if source.has_model else None
     if cost is not None and source.is_system:
         cost += PER_ROOT
@@ -83,11 +83,9 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
     keeper = Keeper(execution.checkpoint, (task.options or {}).get("checkpoint_every", EVERY))
     driver = keeper.resumed(asked)
     if driver is not asked and (constraints := asked.state.context.constraints) is not None:
-        driver.state.context.constraints = constraints
-        constraints.taken()  # they were counted when the search began
+        driver.state.context.constrain(constraints)
     driver.cost = source.cost
     driver.counts_best = isinstance(function, Residuals) and function.counts_best
-    watchers = _Watchers.of(execution)
     with (
         Signals(takes_sigterm=keeper.path is not None) as signals,
         Evaluator(
@@ -96,8 +94,9 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
         ) as evaluator,
     ):  # fmt: skip
         driver.go_on_with(evaluator)
-        is_alone = keeper.path is not None and type(execution.workers) is int and execution.workers == 1
-        pace = Pace(keeper.every if is_alone else None)
+        is_alone = type(execution.workers) is int and execution.workers == 1
+        is_piecewise = is_alone and (keeper.path is not None or watchers.line.is_shown)
+        pace = Pace(keeper.every if is_piecewise else None)
         try:
             _search(driver, evaluator, keeper, signals, pace, watchers)
         except BaseException as error:
@@ -107,14 +106,23 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
                 keeper.save(driver, evaluator)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            why = "ended by SIGTERM" if signals.received == SIGTERM else "interrupted from the keyboard"
-            kept = "" if keeper.path is None else f"; the same call goes on from {keeper.path}"
-            driver.end(why + kept, Status.INTERRUPTED)
+            why = "SIGTERM ended it" if signals.received == SIGTERM else "Ctrl-C ended it"
+            kept = _NO_FILE if keeper.path is None else f"the same call goes on from {keeper.path}"
+            driver.end(f"{why}; {kept}", Status.INTERRUPTED)
         else:
             keeper.save(driver, evaluator)
         finally:
             watchers.line.close()
-        return _with_settings(driver.result_with(evaluator), function, execution)
+        result = _with_settings(driver.result_with(evaluator), function, execution)
+    LOG.info("%s: %s", result.status.name, result.message)
+    return result
+
+
+def interrupted(result: Result) -> Result:
+    """The result of a search that is over, while modes were still looked at when Ctrl-C came."""
+    status = Status.INTERRUPTED
+    message = f"{status.message} Ctrl-C ended it while its modes were looked at. {result.message}"
+    return result if result.status is status else replace(result, status=status, success=False, message=message)
 
 
 def _with_settings(result: Result, function: Function | Residuals, execution: Execution) -> Result:
@@ -135,27 +143,28 @@ class _Watchers(NamedTuple):
     """Everyone who is shown how a search is going.
 
     Args:
-        callback: of the user, after every round; may ask to stop.
+        callback: of the user, after every round; says whether it asks to stop.
         line: in the terminal.
         watch: a function of Progress, whenever evaluations came back.
     """
 
-    callback: Callable[..., Any] | None
+    callback: Callable[[Driver], bool] | None
     line: Line
     watch: Callable[[Progress], object] | None
 
     @staticmethod
     def of(execution: Execution) -> _Watchers:
         progress = execution.progress
-        line = Line(progress is True and sys.stderr.isatty())
-        return _Watchers(execution.callback, line, progress if callable(progress) else None)
+        line = Line(progress is True and can_show())
+        return _Watchers(asking(execution.callback), line, progress if callable(progress) else None)
 
 
 def _search(
     driver: Driver, evaluator: Evaluator, keeper: Keeper, signals: Signals, pace: Pace, watchers: _Watchers
 ) -> None:
     """Ask, evaluate, tell, until the search is over; a round that comes back in pieces is told and saved in pieces."""
-    rounds = driver.state.nit
+    rounds, outlook = driver.state.nit, Outlook(driver)
+    watchers.line.begin(Shown(f"{driver.nfev} evaluations"))
     while driver.is_in_round or not driver.stop():
         if driver.is_late:
             evaluator.withdraw()
@@ -170,19 +179,11 @@ def _search(
         for number, rows, evaluation in came:
             driver.tell_rows(number, rows, *evaluation)
         if watchers.watch is not None:
-            signals.during(watchers.watch, progress_of(driver))
+            signals.during(watchers.watch, outlook.progress())
+        watchers.line.show(lambda elapsed: outlook.shown(watchers.line.place.width))
         if driver.state.nit > rounds:
             rounds = driver.state.nit
-            watchers.line.show(partial(progress_text, driver))
-            if watchers.callback is not None and signals.during(_wants_to_stop, watchers.callback, driver):
+            if watchers.callback is not None and signals.during(watchers.callback, driver):
                 driver.end("the callback asked to stop", Status.STOPPED)
         keeper.save_now_and_then(driver, evaluator)
     signals.check()
-
-
-def _wants_to_stop(callback: Callable[..., Any], driver: Driver) -> bool:
-    """Whether the callback, which sees the result so far, asks to stop by returning True."""
-    try:
-        return says_true(callback(intermediate_result=driver.result))
-    except StopIteration:
-        return True

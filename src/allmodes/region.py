@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from allmodes.ends import Ends
 from allmodes.objective.bounds import Box
 from allmodes.objective.bounds_given import check_order, sides
+from allmodes.objective.bounds_scipy import as_pairs
 
 Array = NDArray[np.float64]
 
 _ON = 1e-9  # of the width: ends that rounding has put outside a bound are on it
-_LEAST = 1e-2  # of what a coordinate is in size, and of the widest: where all ends agree their scatter is no width
+_LEAST = 1e-2  # of the size of a coordinate, and of the widest one: where all ends agree, scatter gives no width
 
 
 class Region(NamedTuple):
@@ -46,7 +47,7 @@ def region_of(ends: Ends, bounds: Any, periodic: Any) -> Region:
         raise ValueError(
             f"none of the {len(points)} ends has finite coordinates and a finite value; there is nothing to audit."
         )
-    bounds = ends.bounds if bounds is None else bounds
+    bounds = ends.bounds if bounds is None else as_pairs(bounds, points.shape[1])
     lower, upper = sides(bounds, points)
     if len(lower) != points.shape[1]:
         raise ValueError(f"bounds has {len(lower)} pairs and ends have {points.shape[1]} coordinates; wanted as many.")

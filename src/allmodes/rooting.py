@@ -8,9 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from allmodes.checks import whole_number
+from allmodes.hints import Bounds, Derivative, Names, Random, Wrapped
 from allmodes.keywords import helpful
-from allmodes.loop import Execution, Residuals, find
+from allmodes.loop import Execution, Residuals, find, interrupted
+from allmodes.nva.annealing import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.residuals import SumOfSquares, sum_of_squares
 from allmodes.progress import Progress
@@ -25,6 +29,7 @@ _OTHERWISE = {
     "constraints": "every root is listed: keep those of result.modes that you want, or add an equation to F.",
     "integrality": "roots are real: use find_minima with the sum of squares of F, and look at its values.",
     "hess": "the curvature follows from jac, the Jacobian of F: leave hess out.",
+    "polish": "roots are always polished: leave polish out.",
     "target": "only roots are listed, and they are all as good: leave target out.",
     "scale": "roots are searched on linear scales: write F with x = 10**y, and search y.",
     "symmetry": "every root is listed, images of one another too: leave symmetry out.",
@@ -38,12 +43,12 @@ _OTHERWISE = {
 @helpful(_OTHERWISE)
 def find_roots(
     F: Callable[..., Any],
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     *,
-    jac: Any = None,
+    jac: Derivative | None = None,
     args: Any = (),
-    x0: Any = None,
-    method: Any = "auto",
+    x0: ArrayLike | None = None,
+    method: str | Algorithm = "auto",
     n_modes: int | None = None,
     maxfev: int | None = None,
     maxiter: int | None = None,
@@ -51,16 +56,16 @@ def find_roots(
     effort: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
-    periodic: Any = None,
+    periodic: Wrapped | None = None,
     workers: Any = 1,
     timeout: float | None = None,
     retries: int = 1,
     on_error: str = "raise",
-    rng: Any = None,
+    rng: Random | None = None,
     callback: Callable[..., Any] | None = None,
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    names: Any = None,
+    names: Names | None = None,
     options: dict[str, Any] | None = None,
 ) -> Result:
     """Find every root of F(x) = 0 in a box, with a proof for each where one can be had.
@@ -97,6 +102,7 @@ def find_roots(
     >>> [(mode.x.round(4).tolist(), mode.certified) for mode in result.modes]
     [([-1.4142, -1.4142], True), ([1.4142, 1.4142], True)]
     """
+    maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
     box = Box.make(bounds, x0, periodic)
     part = sum_of_squares(F, jac, args, vectorized, box, None, "linear", 1.0)
     is_system, looked = _is_system(part, method, on_error, maxfev)
@@ -110,17 +116,20 @@ def find_roots(
     result = replace(result, nfev=result.nfev + looked)
     budget = result.settings["budget"] if maxfev is None else maxfev
     result.settings.update(budget=budget, maxfev=maxfev, task="roots")
-    return solved(result, part, budget - result.nfev, xtol)
+    try:
+        return solved(result, part, budget - result.nfev, xtol)
+    except KeyboardInterrupt:  # once more, or only now: nothing more is evaluated
+        return solved(interrupted(result), part, 0, xtol)
 
 
-def _is_system(part: SumOfSquares, method: Any, on_error: str, maxfev: Any) -> tuple[bool, int]:
+def _is_system(part: SumOfSquares, method: Any, on_error: str, maxfev: int | None) -> tuple[bool, int]:
     """Whether there are as many equations as unknowns, to be searched as such, and how often F was called to see it.
 
     F may fail at a place: then it is tried at others, and searched as a sum of squares if it always fails, or if the
     budget is too small to look.
     """
     box = part.box
-    if method not in ("auto", "local") or not box.d or (isinstance(maxfev, int) and maxfev <= _TRIES):
+    if method not in ("auto", "local") or not box.d or (maxfev is not None and maxfev <= _TRIES):
         return False, 0
     for tried, z in enumerate(np.random.default_rng(0).random((_TRIES, box.d)), 1):
         try:
@@ -131,8 +140,8 @@ def _is_system(part: SumOfSquares, method: Any, on_error: str, maxfev: Any) -> t
     return False, _TRIES
 
 
-def _for_search(maxfev: Any, looked: int, is_system: bool) -> Any:
-    """What the search may use; anything that is not a number is refused by it."""
-    if not isinstance(maxfev, int) or isinstance(maxfev, bool) or maxfev < 2:
+def _for_search(maxfev: int | None, looked: int, is_system: bool) -> int | None:
+    """What the search may use."""
+    if maxfev is None or maxfev < 2:
         return maxfev
     return max(1, maxfev - looked if is_system else round((1.0 - _FOR_ROOTS) * (maxfev - looked)))

@@ -15,6 +15,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+import allmodes
 from allmodes import Status, find_minima
 from allmodes.checkpoints import Pace, Signals, Terminated
 from allmodes.search.scheduling.scheduler import Scheduler
@@ -110,6 +111,67 @@ def test_failures_are_counted_from_the_beginning(tmp_path):
     for _ in range(2):
         found = find_minima(fun, BOX, checkpoint=tmp_path / "run.ckpt", **given)
     assert content(found) == content(whole)
+
+
+@pytest.mark.parametrize("name", ["find_minima", "find_fits", "find_roots"])
+def test_the_message_belongs_to_the_call(name, tmp_path):
+    """No advice for other functions; how the same call goes on."""
+
+    def residuals(x):
+        return [x[0] ** 2 - 1.0, x[1] - x[0], x[0] * x[1] - 1.0][: 2 if name == "find_roots" else 3]
+
+    for given in ({}, {"checkpoint": tmp_path / "run.ckpt"}):
+        fun = Signalled(signal.SIGINT, 60, himmelblau if name == "find_minima" else residuals)
+        result = getattr(allmodes, name)(fun, BOX, rng=5, **given)
+        assert result.status is Status.INTERRUPTED
+        how = (
+            f"the same call goes on from {tmp_path}"
+            if given
+            else 'with checkpoint="run.ckpt" the same call could go on.'
+        )
+        assert "Interrupted; this is what was found so far. " in result.message
+        assert f"Ctrl-C ended it; {how}" in result.message
+        assert "anneal" not in result.message
+
+
+def test_ctrl_c_while_modes_are_explained_evaluates_no_more():
+    def residuals(x):
+        return np.array([x[0] ** 2 - 1.0, x[1] - x[0], x[0] * x[1] - 1.0])
+
+    calls = allmodes.find_fits(residuals, BOX, rng=5, maxfev=200).nfev
+    fun = Signalled(signal.SIGINT, calls, residuals)  # the last of them
+    result = allmodes.find_fits(fun, BOX, rng=5, maxfev=200)
+    assert result.status is Status.INTERRUPTED
+    assert "Ctrl-C ended it while its modes were looked at" in result.message
+    assert len(fun.points) < calls
+    assert len(result) == 2
+
+
+def test_a_second_ctrl_c_ends_a_search_that_does_not_end(monkeypatch):
+    """The first is held back by the function, or the end takes long: there is no third."""
+    signals, once = [], Signalled(signal.SIGINT, 3)
+
+    def stubborn(x):
+        try:
+            return once(x)
+        except KeyboardInterrupt:
+            signals.append("first")
+            return himmelblau(x)
+
+    assert find_minima(stubborn, BOX, **GIVEN).status is Status.INTERRUPTED  # before the next evaluation
+    assert signals == ["first"]
+
+    def ending(self, why, status):
+        signals.append("again")
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(100_000):
+            pass
+        signals.append("never")
+
+    monkeypatch.setattr("allmodes.driver.Driver.end", ending)
+    with pytest.raises(KeyboardInterrupt):
+        find_minima(Signalled(signal.SIGINT, 10), BOX, **GIVEN)
+    assert signals == ["first", "again"]
 
 
 @pytest.mark.parametrize("number", BOTH)

@@ -145,4 +145,4 @@ class TestAudit:
         assert "no licence" in told(shown)
 
     def test_its_options_are_those_of_other_commands(self):
-        assert {"bounds", "max_evaluations", "xtol", "seed"} <= {each.name for each in audit_command.params}
+        assert {"bounds", "maxfev", "xtol", "rng"} <= {each.name for each in audit_command.params}

@@ -106,7 +106,7 @@ class TestEndings:
         ("words", "told"),
         [
             (["--bounds", "0,1"], "Invalid value for '--bounds': '0,1' was found ('0' is not LOW:HIGH)"),
-            (["--bounds", "0:1", "--max-evaluations", "many"], "wanted a whole number of at least 1"),
+            (["--bounds", "0:1", "--maxfev", "many"], "wanted a whole number of at least 1"),
             (["--bounds", "0:1", "--x0", "5"], "x0 has 5.0 in coordinate 0, outside its bounds"),
             (["--bounds", "0:1", "--names", "a,b"], "wanted 1 strings"),
             ([], "Give --bounds"),
@@ -152,7 +152,7 @@ class TestResume:
         assert written("run")["nfev"] == 60
         assert run("resume", "run", "--max-evaluations", "2000").exit_code == 0
         assert values("run") == pytest.approx(MINIMA, abs=1e-4)
-        assert json.loads(Path("run/run.json").read_text())["settings"]["max_evaluations"] == 2000
+        assert json.loads(Path("run/run.json").read_text())["settings"]["maxfev"] == 2000
 
     def test_what_is_finished_stays_as_it_is(self):
         find("energy", "--out", "run")
@@ -167,9 +167,9 @@ class TestResume:
     @pytest.mark.parametrize(
         ("limit", "told"),
         [
-            (["--max-evaluations", "60"], "60 of 60 evaluations are made. To search on, raise --max-evaluations."),
+            (["--max-evaluations", "60"], "60 of 60 evaluations are made. To search on, raise --maxfev."),
             (["--n-modes", "1"], "found. To search on, raise --n-modes."),
-            (["--max-rounds", "1"], "1 of 1 rounds are done. To search on, raise --max-rounds."),
+            (["--max-rounds", "1"], "1 of 1 rounds are done. To search on, raise --maxiter."),
         ],
     )
     def test_a_budget_that_is_spent_is_told(self, limit, told):
@@ -187,8 +187,8 @@ class TestResume:
         find("energy", "--out", "run", "--max-evaluations", "60")
         shown = run("resume", "run", "--max-evaluations", "50")
         assert shown.exit_code == 2
-        assert "--max-evaluations is 50; 60 evaluations have already been made" in " ".join(shown.stderr.split())
-        assert json.loads(Path("run/run.json").read_text())["settings"]["max_evaluations"] == 60
+        assert "--maxfev is 50; 60 evaluations have already been made" in " ".join(shown.stderr.split())
+        assert json.loads(Path("run/run.json").read_text())["settings"]["maxfev"] == 60
 
     def test_the_report_of_what_is_finished(self):
         pytest.importorskip("plotly")
@@ -218,7 +218,7 @@ class TestResume:
         find("energy", "--out", "run", "--n-modes", "1")
         Path("run/checkpoint.npz").unlink()
         assert "has no checkpoint.npz" in run("resume", "run").stderr
-        for text in ("{", "[]", '{"target": "a:b", "settings": {"seed": -1}}', '{"target": 1, "settings": {}}'):
+        for text in ("{", "[]", '{"target": "a:b", "settings": {"rng": -1}}', '{"target": 1, "settings": {}}'):
             Path("run/run.json").write_text(text)
             shown = run("resume", "run")
             assert (shown.exit_code, "is damaged" in shown.stderr) == (2, True)

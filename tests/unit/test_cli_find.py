@@ -33,7 +33,7 @@ class TestFind:
         result = Result.load("run/result.npz")
         assert [mode.fun for mode in result.modes] == values("run")
         assert result.settings["function"] == f"{Path.cwd()}/clis_model.py:energy"
-        assert "searching clis_model.py:energy, seed 1, in run" in shown.stderr
+        assert "searching clis_model.py:energy, rng 1, in run" in shown.stderr
         assert "\x1b" not in shown.output
 
     def test_has_all_the_settings(self):
@@ -115,8 +115,8 @@ class TestFind:
         shown = find("energy", "--out", "run", "--max-evaluations", "5")
         assert shown.exit_code == 1
         assert "no minimum of clis_model.py:energy, 5 evaluations" in shown.stdout
-        assert "(--max-evaluations)" in shown.stdout
-        assert "maxfev" not in shown.stdout
+        assert "(--maxfev)" in shown.stdout
+        assert "(maxfev)" not in shown.stdout
         assert written("run")["modes"] == []
 
     def test_many_coordinates_and_modes_fit(self):
@@ -186,14 +186,14 @@ class TestFind:
         monkeypatch.setattr("allmodes.cli.running._WAITED", 1e-9)
         shown = find("energy", "--report", "--out", "slow", "--n-modes", "1")
         told = " ".join(shown.stderr.split())
-        assert "allmodes report slow --target clis_model.py:energy" in told
+        assert "allmodes report slow --fun clis_model.py:energy" in told
         assert '"slices":{}' in Path("slow/report.html").read_text(encoding="utf-8")
 
     def test_the_report_has_the_command(self):
         pytest.importorskip("plotly")
         find("energy", "--report", "--out", "run", "--n-modes", "1")
         page = Path("run/report.html").read_text(encoding="utf-8")
-        command = "allmodes find clis_model.py:energy --bounds -6:6,-6:6 --n-modes 1 --seed 1"
+        command = "allmodes find clis_model.py:energy --bounds -6:6,-6:6 --n-modes 1 --rng 1"
         assert command in page
         assert str(Path.cwd()) not in page
         before = values("run")
@@ -291,9 +291,20 @@ class TestWatching:
         found = Progress(1200, 30000, 4000.0, 1, float("nan"), None)
         with Watch(is_quiet=False) as watch:
             watch(found)
-        assert capsys.readouterr().err == "1200/30000 evaluations  1:06:40  1 mode\n"
+        assert capsys.readouterr().err == "1200 evaluations  1 mode  1:06:40\n"
         with Watch(is_quiet=True) as watch:
             watch(found)
+        assert capsys.readouterr().err == ""
+
+    def test_during_a_slow_call_it_says_for_how_long(self, monkeypatch, capsys):
+        watch = Watch(is_quiet=False)
+        watch.text, watch.heard = "12 evaluations  " + "x" * 200, watch.heard - 7.3
+        watch._tick()
+        (shown,) = capsys.readouterr().err.splitlines()
+        assert len(shown) == 79
+        assert shown.endswith("x  no value for 7 s")
+        watch.heard += 7.0
+        watch._tick()
         assert capsys.readouterr().err == ""
 
     def test_what_warns_is_told_in_a_line(self):

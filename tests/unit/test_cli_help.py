@@ -123,7 +123,7 @@ class TestCompletion:
         [
             ("allmodes fi", "find"), ("allmodes find himm", "himmelblau"), ("allmodes problems six", "six-hump-camel"),
             ("allmodes plot run conv", "convergence"), ("allmodes find x --method bl", "black-box"),
-            ("allmodes find x --jac to", "torch"), ("allmodes find x --max-e", "--max-evaluations"),
+            ("allmodes find x --jac to", "torch"), ("allmodes find x --maxf", "--maxfev"),
             ("allmodes reproduce mode-s", "mode-sym"), ("allmodes find mod", "file"),
         ],
     )  # fmt: skip

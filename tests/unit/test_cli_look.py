@@ -106,7 +106,7 @@ class TestPlot:
         assert shown.exit_code == 0, shown.stderr
         file = Path(f"{kind}.{'gif' if kind == 'animate' else 'png'}")
         assert file.read_bytes()[:4] == (b"GIF8" if kind == "animate" else b"\x89PNG")
-        without = ", without contours: name the function with --target, as in --target model.py:energy"
+        without = ", without contours: name the function with --fun, as in --fun model.py:energy"
         assert told(shown) == f"written: {file}{without if kind in ('landscape', 'animate') else ''}"
 
     def test_kinds_are_those_of_the_library(self):
@@ -171,7 +171,7 @@ class TestReport:
         annealed.save("mine.npz")
         shown = run("report", "mine.npz", "-o", "page.html")
         assert shown.exit_code == 0
-        assert "without contours: name the function with --target" in told(shown)
+        assert "without contours: name the function with --fun" in told(shown)
         assert "mine.npz" in Path("page.html").read_text(encoding="utf-8")
 
     def test_that_cannot_be_written_is_explained(self, annealed):

@@ -9,7 +9,7 @@ import pytest
 
 from allmodes import ModeFinder, Status, find_maxima, find_minima
 from allmodes.nva import presets
-from allmodes.progress import progress_text
+from allmodes.progress import Progress, line, progress_of
 from allmodes.search.verify.comparison import LevelPath
 
 BOUNDS = [(-2.0, 2.0), (-1.5, 1.5)]
@@ -261,7 +261,7 @@ def test_outstanding_points_are_asked_for_again_when_no_others_are_left():
     assert not (finder.ask() == x[0]).all(axis=1).any()
 
 
-@pytest.mark.parametrize(("n", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)])
+@pytest.mark.parametrize(("n", "error"), [(0, ValueError), (-1, ValueError), (2.5, TypeError), (True, TypeError)])
 def test_ask_wants_a_number_of_points(n, error):
     with pytest.raises(error, match=r"^n is"):
         ModeFinder(BOUNDS, rng=0).ask(n)
@@ -598,7 +598,7 @@ def test_looking_at_the_result_changes_nothing():
     while not finder.stop():
         x = finder.ask()
         assert finder.result.nfev == finder.nfev
-        progress_text(finder._driver, 1.0)
+        progress_of(finder._driver)
         told(finder, x)
     assert content(finder.result) == content(wanted)
 
@@ -631,9 +631,36 @@ def test_maximising_keeps_the_sign_of_values_and_derivatives():
 
 def test_the_progress_line_says_where_it_is():
     finder = run(ModeFinder(BOUNDS, **QUICK))
-    text = progress_text(finder._driver, 3.0)
-    assert text.startswith(f"250/250 evaluations  {finder.modes_found} modes  best {finder.result.fun:.5g}")
-    assert text.endswith("< 0 s left")
+    progress = progress_of(finder._driver)
+    text = line(progress._replace(seconds=3.0))
+    assert text.startswith(f"250 evaluations  {finder.modes_found} modes + ")
+    assert f"  best {finder.result.fun:.4g}  0:03  search {progress.searches}/100  " in text
+    assert text.endswith("ends at 0.1 expected after 100 searches or 250 evaluations")
+    assert progress.share == 1.0
+    assert 0.0 <= progress.expected < 10.0
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ({}, "0.1 expected after 100 searches"),
+        ({"maxfev": 5000, "maxtime": 60}, "0.1 expected after 100 searches or 5,000 evaluations or 60 s"),
+        ({"n_modes": 3, "maxiter": 9}, "0.1 expected after 100 searches or 9 rounds or 3 modes"),
+        ({"target": "global"}, "at most 30,000 evaluations"),
+        ({"target": "global", "maxtime": 3}, "3 s"),
+    ],
+)
+def test_what_ends_a_search_is_said(given, ends):
+    assert progress_of(ModeFinder(BOUNDS, **given)._driver).ends == ends
+
+
+def test_the_line_says_as_much_as_fits():
+    progress = Progress(1200, 30000, 75.2, 4, -1.25, None, 0.3, 120, 100, "0.1 expected")
+    assert line(progress) == "1200 evaluations  4 modes + 0.3 expected  best -1.25  1:15  ends at 0.1 expected"
+    assert line(progress, 60) == "1200 evaluations  4 modes + 0.3 expected  best -1.25  1:15"
+    assert line(progress, 20) == "1200 evaluations"
+    unknown = Progress(3, 30000, 0.0, 0, np.nan, None)
+    assert line(unknown) == "3 evaluations  0 modes  0:00"
 
 
 # ---- saving and loading

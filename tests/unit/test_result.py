@@ -1,5 +1,6 @@
 """What a search returns: how it reads, as a dict, as a table, on disk."""
 
+import json
 import sys
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from allmodes.modes.coverage import estimate
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.covariances import Factors
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
-from allmodes.result import History, Mode, Result, best_of
+from allmodes.result import History, Mode, Result, best_of, files
 
 WIDTH = 80
 
@@ -165,14 +166,35 @@ def test_it_reads_like_an_optimize_result():
         assert name in found
         assert found[name] is getattr(found, name)
         assert found.get(name) is getattr(found, name)
-    assert list(found) == list(found.keys())
     assert set(dict(found)) == set(found.keys())
+    assert dict(**found)["nfev"] == found.nfev
     assert "nothing" not in found
     assert "to_dataframe" not in found
     assert found.get("nothing") is None
     assert found.get("nothing", 3) == 3
     with pytest.raises(KeyError, match="a Result has no 'nothing'; it has x, fun, success"):
         found["nothing"]
+
+
+def test_it_is_the_sequence_of_its_modes():
+    found, nothing = result(), result(n=0)
+    assert [one.fun for one in found] == [one.fun for one in found.modes]
+    assert len(found) == 3
+    assert len(nothing) == 0
+    assert found
+    assert nothing  # as of SciPy: that there is a result is no question of what it found
+    assert found[0] is found.modes[0]
+    assert found[np.int64(-1)] is found.modes[-1]
+    assert found[1:] == found.modes[1:]
+    assert list(reversed(found)) == list(reversed(found.modes))
+    assert found.modes[1] in found
+    best, *others = found
+    assert best.is_global
+    assert len(others) == 2
+    with pytest.raises(IndexError, match=r"result\[3\] is no mode; there are 3, from result\[0\]"):
+        found[3]
+    with pytest.raises(TypeError, match="wanted the name of an attribute, or the number of a mode"):
+        found[1.5]
 
 
 # ---- as text
@@ -201,7 +223,7 @@ def test_the_table_of_an_example():
         "coverage: 3 modes found; probably 0 to 61 more (90 %), where about 5 % of local",
         "  searches from new places would end",
         "",
-        "      value  kind      weight  hits    mass  a very long ",
+        "      value  kind      weight  hits    mass  a very long~",
         "1*  -1.0316  minimum   0.7500    12  0.0898       -0.7127",
         "2     10.25  boundary  0.2500     1      -3             2",
         "* global; weights at temperature 0.0123",
@@ -244,9 +266,9 @@ def test_standard_errors_are_shown_where_there_are_any():
 
 
 def test_without_modes_the_best_point_is_shown():
-    assert "best point [0, 0], value 7" in repr(result(n=0))
+    assert "best point (result.x) [0, 0], value 7" in repr(result(n=0))
     nothing = result(n=0, x=np.full(2, np.nan), fun=np.nan)
-    assert "best point [nan, nan], value nan" in repr(nothing)
+    assert "best point (result.x) [nan, nan], value nan" in repr(nothing)
 
 
 class Record(NamedTuple):
@@ -276,7 +298,8 @@ def test_it_becomes_a_dataframe():
     frame = found.to_dataframe()
     columns = ["fun", "kind", "is_global", "weight", "flatness", "gradient_norm", "hits", "found_at"]
     assert list(frame.columns) == [*columns, "x0", "x1"]
-    assert len(frame) == 3
+    assert list(frame.index) == [1, 2, 3]  # ranks
+    assert frame.index.name == "rank"
     np.testing.assert_array_equal(frame["fun"], [one.fun for one in found.modes])
     np.testing.assert_array_equal(frame[["x0", "x1"]], [one.x for one in found.modes])
     assert frame["is_global"].dtype == bool
@@ -291,8 +314,9 @@ def test_without_pandas_it_says_what_to_install(monkeypatch):
         result().to_dataframe()
 
 
-def test_it_comes_back_from_disk(tmp_path):
-    path = tmp_path / "result.npz"
+@pytest.mark.parametrize("name", ["result.npz", "result.json", "RESULT.JSON", "result", "run.2026"])
+def test_it_comes_back_from_disk(tmp_path, name):
+    path = tmp_path / name
     K = 3
     components = GaussianComponents(np.arange(6.0).reshape(K, 2), Factors(np.ones((K, 2, 2)), np.ones((K, 2, 2))))
     saved = result(
@@ -316,6 +340,31 @@ def test_it_comes_back_from_disk(tmp_path):
     np.testing.assert_array_equal(found.mixture.components.mu, components.mu)
     np.testing.assert_array_equal(found.mixture.log_ratios, saved.mixture.log_ratios)
     np.testing.assert_array_equal(found.failures[0][0], [1.0, np.nan])
+
+
+def test_json_is_for_other_programs_and_for_load(tmp_path):
+    found, path = result(x=np.array([np.nan, np.inf])), tmp_path / "r.json"
+    found.save(path)
+    data = json.loads(path.read_text())
+    assert data.pop("saved")
+    assert data == found.to_dict() == json.loads(found.to_json())
+    assert data["x"] == [None, None]
+    assert [one["fun"] for one in data["modes"]] == [one.fun for one in found]
+    np.testing.assert_array_equal(Result.load(path).x, found.x)
+    path.write_text(found.to_json())
+    with pytest.raises(ValueError, match=r"r\.json is JSON for other programs, without the whole result. Load what"):
+        Result.load(path)
+    for broken in ("{", '{"saved": 3}', '{"saved": "!"}', '{"saved": "AAAA"}'):
+        path.write_text(broken)
+        with pytest.raises(ValueError, match=r"r\.json is not a whole file saved by allmodes"):
+            Result.load(path)
+
+
+def test_other_endings_are_refused(tmp_path):
+    assert files.as_json(result()) == result().to_json()
+    with pytest.raises(ValueError, match=r"r\.csv ends in \.csv; wanted \.npz, or \.json"):
+        result().save(tmp_path / "r.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_not_a_result_is_refused(tmp_path):

@@ -62,13 +62,18 @@ def test_the_axes_given_are_returned(kind):
     ax.figure.canvas.draw()
 
 
+def open_figures():
+    """Those that pyplot holds, perhaps of tests before this one."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return pyplot.get_fignums() if pyplot else []
+
+
 @pytest.mark.parametrize("kind", STILL)
 def test_without_axes_there_is_a_new_figure_and_nothing_global_changes(kind, tmp_path):
-    before = dict(matplotlib.rcParams)
+    before, figures = dict(matplotlib.rcParams), open_figures()
     getattr(annealed().plot, kind)().figure.savefig(tmp_path / "plot.png", dpi=40)
     assert dict(matplotlib.rcParams) == before
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    assert pyplot is None or not pyplot.get_fignums()
+    assert open_figures() == figures
 
 
 def test_notebooks_show_the_picture():
@@ -604,3 +609,13 @@ def test_a_run_of_the_engine_has_pictures(tmp_path):
     assert above.get_lines()[0].get_xdata()[-1] == run.nfev
     assert run.plot.animate(tmp_path / "film.gif", frames=2, ax=ax) is ax
     assert (tmp_path / "film.gif").stat().st_size > 1000
+
+
+def test_in_a_notebook_a_plot_is_shown_once(monkeypatch):
+    from matplotlib import pyplot
+
+    monkeypatch.setattr("allmodes.report.canvas.in_notebook", lambda: True)
+    ax = result().plot.modes()
+    assert pyplot.get_fignums() == [ax.figure.number]  # shown below the cell
+    assert ax._repr_png_()[:4] == b"\x89PNG"  # shown by the cell, as its last line
+    assert not pyplot.get_fignums()

@@ -9,10 +9,9 @@ import numpy as np
 
 from allmodes.adapters.names import entries
 from allmodes.modes.coverage import counted
-from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import share_text
 from allmodes.result.table import aligned
-from allmodes.terminal import visible
+from allmodes.terminal import visible, wrapped
 
 if TYPE_CHECKING:
     from allmodes.adapters.posterior import PosteriorModes

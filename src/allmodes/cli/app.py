@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from allmodes import starting
 from allmodes.cli.audit import audit_command
 from allmodes.cli.completion import completion_command
 from allmodes.cli.console import say, wrapped
@@ -56,7 +57,10 @@ class Commands(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         _print_what_can_be_printed()
         try:
+            starting.over()
             return super().main(*args, **kwargs)
+        except KeyboardInterrupt:  # between the imports and a command
+            sys.exit(INTERRUPTED)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
                 raise

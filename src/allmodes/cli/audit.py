@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from allmodes.cli import exits
+from allmodes.cli.aliases import Understanding
 from allmodes.cli.console import output, say
 from allmodes.cli.directory import RunDirectory
 from allmodes.cli.exits import Usage
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     from allmodes.result import Result
 
 _KEYS = (
-    "bounds", "dimension", "maximise", "names", "periodic", "xtol", "max_evaluations", "jac", "hess", "vectorized",
-    "workers", "on_error", "temperature", "seed",
+    "bounds", "dimension", "maximise", "names", "periodic", "xtol", "maxfev", "jac", "hess", "vectorized",
+    "workers", "on_error", "temperature", "rng",
 )  # fmt: skip
 _HELP = {
     "bounds": "Where the runs began, as in -6:6,0:1; the unit of distances.",
     "maximise": "The runs were to maximise.",
     "names": "Of the coordinates; of a CSV, which columns they are.",
     "xtol": "Ends this close are one place, as a share of the bounds. [default: 0.001 to 0.01]",
-    "max_evaluations": "Most evaluations of the checks. [default: 10,000 (d + 1)]",
-    "seed": "Of the random numbers of the checks. [default: 0]",
+    "maxfev": "Most evaluations of the checks. [default: 10,000 (d + 1)]",
+    "rng": "Seed of the random numbers of the checks. [default: 0]",
 }
 _SETTINGS = tuple(
     replace(BY_KEY[key], help=_HELP.get(key, BY_KEY[key].help), goes_on=False) for key in _KEYS
@@ -39,9 +40,9 @@ _SETTINGS = tuple(
 _OF_TARGETS = ("fun", "jac", "hess", "vectorized", "bounds", "periodic")
 
 
-@click.command("audit", short_help="What the runs of any multistart have found.", epilog=exits.TEXT)
+@click.command("audit", cls=Understanding, short_help="What the runs of any multistart have found.", epilog=exits.TEXT)
 @click.argument("runs", type=click.Path(path_type=Path))
-@click.option("--fun", "target", metavar="TARGET", help="The function, FILE.py:FUNCTION, to check with.")
+@click.option("--fun", "target", metavar="FUN", help="The function, FILE.py:FUNCTION, to check with.")
 @click.option("--value", metavar="COLUMN", help="Which column of a CSV has the values. [default: fun, value, cost ...]")
 @options(_SETTINGS)
 @click.option("--no-polish", is_flag=True, help="Ends that had not converged count for no optimum.")
@@ -101,7 +102,7 @@ def _asked(target: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     if bounds is not None and dimension is not None and len(bounds) == 1:
         settings["bounds"] = bounds * dimension
     for key in _KEYS:
-        name = {"seed": "rng"}.get(key, BY_KEY[key].argument or key)
+        name = BY_KEY[key].argument or key
         if key in settings and key != "dimension":
             arguments[name] = settings[key]
     for name in ("jac", "hess"):

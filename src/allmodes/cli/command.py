@@ -17,8 +17,8 @@ _PAIRS = 2  # pairs of bounds that are written one by one even if all are the sa
 def command_of(target: str, settings: dict[str, Any]) -> str:
     """What to type, in the directory of the files that are named.
 
-    >>> command_of("/home/me/model.py:energy", {"bounds": [[-6.0, 6.0], [0.0, None]], "seed": 1})
-    'allmodes find model.py:energy --bounds -6:6,0: --seed 1'
+    >>> command_of("/home/me/model.py:energy", {"bounds": [[-6.0, 6.0], [0.0, None]], "rng": 1})
+    'allmodes find model.py:energy --bounds -6:6,0: --rng 1'
     """
     settings = {key: value for key, value in settings.items() if key not in _NO_PART}
     bounds = settings.get("bounds") or []

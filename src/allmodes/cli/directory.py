@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allmodes.cli.exits import Usage
-from allmodes.cli.settings import BY_KEY
+from allmodes.cli.settings import BY_KEY, SPELLINGS
 from allmodes.cli.shapes import constraints_of
 
 if TYPE_CHECKING:
@@ -112,13 +112,14 @@ class RunDirectory:
 
     def read(self) -> tuple[str, dict[str, Any]]:
         """The target and the settings of the run, checked: anybody may have edited the file."""
-        advice = "Start a run with: allmodes find TARGET --out DIR."
+        advice = "Start a run with: allmodes find FUN --out DIR."
         if not self.path.is_dir():
             raise Usage(f"there is no directory {self.path}. {advice}")
         try:
             found = json.loads(self.settings.read_text(encoding="utf-8"))
             target, settings = found["target"], found["settings"]
-            checked = {key: BY_KEY[key].kind.checked(value) for key, value in settings.items()}
+            current = {SPELLINGS.get(key, key): value for key, value in settings.items()}
+            checked = {key: BY_KEY[key].kind.checked(value) for key, value in current.items()}
             return BY_KEY["target"].kind.checked(target), checked
         except FileNotFoundError:
             raise Usage(f"{self.path} is not the directory of a run: it has no run.json. {advice}") from None

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from allmodes.cli import exits
+from allmodes.cli.aliases import Understanding
 from allmodes.cli.console import say
 from allmodes.cli.directory import RunDirectory, free_directory
 from allmodes.cli.exits import Usage
@@ -46,14 +47,14 @@ _HOW = (
 )
 
 
-@click.command("find", epilog=exits.TEXT)
-@click.argument("target", type=Offered("target", problems, or_files=True))
+@click.command("find", cls=Understanding, epilog=exits.TEXT)
+@click.argument("target", metavar="FUN", type=Offered("target", problems, or_files=True))
 @searching("find")
 def find_command(target: str, **chosen: Any) -> None:
     """Find every minimum of a function.
 
-    TARGET is FILE.py:FUNCTION or MODULE:FUNCTION (of a point (d,), returns a number), a built-in problem (see:
-    allmodes problems), or a settings file run.toml, in which the options below are keys: max_evaluations = 10000.
+    FUN is FILE.py:FUNCTION or MODULE:FUNCTION (of a point (d,), returns a number), a built-in problem (see:
+    allmodes problems), or a settings file run.toml, in which the options below are keys: maxfev = 10000.
     Functions are minimised unless --maximise is given; built-in problems are maximised.
 
     The modes are printed, and kept with a checkpoint in a directory: see allmodes show, plot, report and resume.
@@ -63,7 +64,7 @@ def find_command(target: str, **chosen: Any) -> None:
       allmodes find himmelblau
       allmodes find model.py:energy --bounds -6:6,-6:6 --out run
       allmodes find model.py:energy --bounds -6:6,-6:6 --constraint model.py:disc
-      allmodes find run.toml --max-evaluations 20000
+      allmodes find run.toml --maxfev 20000
     """
     search("find", target, **chosen)
 
@@ -90,7 +91,7 @@ def search(task: str, target: str, *, is_json: bool, force: bool, quiet: bool, d
     elif settings.get("report"):
         raise Usage("--report writes a file: name a directory for it, --out DIR.")
     if directory is not None and not quiet and not is_json:
-        say(f"searching {shown(target)}, seed {settings['seed']}, in {directory.path}")
+        say(f"searching {shown(target)}, rng {settings['rng']}, in {directory.path}")
     run(loaded, settings, directory, How(is_json, quiet, debug))
 
 
@@ -105,7 +106,7 @@ def check_task(task: str, target: str, settings: dict[str, Any]) -> None:
 
 def completed(target: str, settings: dict[str, Any], file: Path | None = None) -> dict[str, Any]:
     """The settings with a pair of bounds for each coordinate, a seed and whole paths; refused if they do not agree."""
-    settings = {"seed": secrets.randbits(_SEED_BITS)} | settings
+    settings = {"rng": secrets.randbits(_SEED_BITS)} | settings
     for key in ("jac", "hess"):
         if isinstance(settings.get(key), str) and is_function(settings[key]):
             settings[key] = check_name(settings[key])

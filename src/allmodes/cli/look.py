@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from allmodes.cli import exits
+from allmodes.cli.aliases import OfResult
 from allmodes.cli.console import output, say
 from allmodes.cli.directory import constraints_of_run, load_result
 from allmodes.cli.exits import Usage, fail
@@ -36,7 +37,7 @@ _IN_OPTIONS = {
     "run is ": "--run is ",
     "None for all runs, or one": "one",
 }
-_WITHOUT = ", without contours: name the function with --target, as in --target model.py:energy"
+_WITHOUT = ", without contours: name the function with --fun, as in --fun model.py:energy"
 _PLOTS = re.compile(r"plot\.(\w+)\(\)")
 _RESULT = click.argument("place", metavar="RESULT", type=click.Path(path_type=Path))
 
@@ -71,7 +72,7 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
         show_mode(output(), result, number)
 
 
-@click.command("plot", epilog=exits.DRAW)
+@click.command("plot", cls=OfResult, epilog=exits.DRAW)
 @_RESULT
 @click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.option(
@@ -82,7 +83,7 @@ def show_command(place: Path, is_all: bool, number: int | None, is_json: bool) -
     metavar="FILE",
     help="png, svg or pdf; gif for animate. [default: KIND.png]",
 )
-@click.option("--target", metavar="TARGET", help="The function, for contours (landscape, animate).")
+@click.option("--fun", "target", metavar="FUN", help="The function, for contours (landscape, animate).")
 @click.option(
     "--coordinates", type=COORDINATES, metavar="A,B,...", help="By number or name (landscape, pairs, animate)."
 )
@@ -173,7 +174,7 @@ def _coordinate(text: Any) -> int | str:
     return int(text) if str(text).isdigit() else str(text)
 
 
-@click.command("report", short_help="Write a page about a result.", epilog=exits.DRAW)
+@click.command("report", cls=OfResult, short_help="Write a page about a result.", epilog=exits.DRAW)
 @_RESULT
 @click.option(
     "-o",
@@ -185,7 +186,7 @@ def _coordinate(text: Any) -> int | str:
     show_default=True,
     help="The page.",
 )
-@click.option("--target", metavar="TARGET", help="The function, for contours.")
+@click.option("--fun", "target", metavar="FUN", help="The function, for contours.")
 def report_command(place: Path, file: Path, target: str | None) -> None:
     """Write a page about a result: one HTML file that works without a network.
 

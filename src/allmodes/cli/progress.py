@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -11,18 +10,21 @@ from rich.live import Live
 from rich.text import Text
 
 from allmodes.cli.console import messages, width_of
+from allmodes.progress import line
+from allmodes.terminal import Ticker, clock
 
 if TYPE_CHECKING:
     from allmodes.progress import Progress
 
 _EVERY = 0.1  # seconds between two updates on a terminal
+_LONG = 1.5  # seconds without news: a call takes long
 _PLAIN_EVERY = 30.0  # and between two lines in a log
 
 
 class Watch:
     """Shows the state of a search: one line that is rewritten on a terminal, a line every half minute elsewhere.
 
-    Nothing runs beside the search: a thread that writes could be caught in the middle of a line by a fork.
+    While one call of the function takes long, it says for how long.
     """
 
     def __init__(self, is_quiet: bool) -> None:
@@ -31,26 +33,42 @@ class Watch:
         self.live: Live | None = None
         self.last = time.monotonic()
         self.has_seen = False  # whether any evaluation came back
+        self.text = "0 evaluations"
+        self.heard = self.last
+        self.ticker: Ticker | None = None
 
     def __enter__(self) -> Watch:
         if not self.is_quiet and self.console.is_terminal and not self.console.is_dumb_terminal:
             self.live = Live(console=self.console, auto_refresh=False, transient=True)
             self.live.start()
-            self._write("0 evaluations")
+            self._write(self.text)
+            self.ticker = Ticker(self._tick)
+            self.ticker.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if self.ticker is not None:
+            self.ticker.stop()
         if self.live is not None:
             self.live.stop()
 
     def __call__(self, progress: Progress) -> None:
         """Show it if it is due."""
         self.has_seen = True
-        now = time.monotonic()
+        self.heard = now = time.monotonic()
+        if self.ticker is not None:
+            self.ticker.start()  # it ends where a process forks
         if self.is_quiet or now - self.last < (_PLAIN_EVERY if self.live is None else _EVERY):
             return
         self.last = now
-        self._write(line(progress))
+        self.text = line(progress, None if self.live is None else width_of(self.console) - 1)
+        self._write(self.text)
+
+    def _tick(self) -> None:
+        waited = time.monotonic() - self.heard
+        if waited >= _LONG:
+            tail = f"  no value for {waited:.0f} s"
+            self._write(self.text[: width_of(self.console) - 1 - len(tail)].rstrip() + tail)
 
     def _write(self, text: str) -> None:
         if self.live is None:
@@ -58,33 +76,6 @@ class Watch:
         else:
             shown = Text(text[: width_of(self.console) - 1], no_wrap=True)
             self.live.update(shown, refresh=True)
-
-
-def line(progress: Progress) -> str:
-    """Evaluations, time, temperature, modes, best value.
-
-    >>> from allmodes.progress import Progress
-    >>> line(Progress(1200, 30000, 75.2, 1, -1.25, 0.5))
-    '1200/30000 evaluations  1:15  temperature 0.5  1 mode  best -1.25'
-    """
-    parts = [f"{progress.nfev}/{progress.maxfev} evaluations", clock(progress.seconds)]
-    if progress.temperature is not None:
-        parts.append(f"temperature {progress.temperature:.3g}")
-    parts.append("1 mode" if progress.modes == 1 else f"{progress.modes} modes")
-    if math.isfinite(progress.best):
-        parts.append(f"best {progress.best:.6g}")
-    return "  ".join(parts)
-
-
-def clock(seconds: float) -> str:
-    """Minutes and seconds, or hours before them.
-
-    >>> clock(3.2), clock(3725)
-    ('0:03', '1:02:05')
-    """
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def duration(seconds: float) -> str:

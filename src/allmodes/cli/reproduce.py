@@ -22,7 +22,9 @@ _WRITTEN = (".csv", ".png", ".md", ".json")
 @click.argument("name", required=False, type=Offered("name", experiments))
 @click.option("--runs", type=Whole(1), metavar="N", help="Replicates H; the paper's number if left out.")
 @click.option("--workers", type=int, metavar="N", default=1, show_default=True, help="Processes; -1 for one per core.")
-@click.option("--seed", type=Whole(0), metavar="N", default=0, show_default=True, help="Of all random numbers.")
+@click.option(
+    "--rng", "--seed", "seed", type=Whole(0), metavar="N", default=0, show_default=True, help="Of all random numbers."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

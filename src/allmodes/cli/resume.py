@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from allmodes.cli import exits
+from allmodes.cli.aliases import OfResult
 from allmodes.cli.console import say
 from allmodes.cli.directory import RunDirectory, driver_of
 from allmodes.cli.exits import Usage
@@ -19,14 +20,14 @@ from allmodes.cli.targets import check_name, is_function, load, shown
 if TYPE_CHECKING:
     from allmodes.driver import Driver
 
-# What ends a search, and the setting that lets it go on.
-_LIMITS = {"maxfev": "max_evaluations", "maxiter": "max_rounds", "maxtime": "max_time", "n_modes": "n_modes"}
+# What ends a search; settings of the same name let it go on.
+_LIMITS = ("maxfev", "maxiter", "maxtime", "n_modes")
 
 
-@click.command("resume", short_help="Resume a search exactly where it was.", epilog=exits.TEXT)
+@click.command("resume", cls=OfResult, short_help="Resume a search exactly where it was.", epilog=exits.TEXT)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @options(tuple(as_before(setting) for setting in SETTINGS if setting.goes_on))
-@click.option("--target", "new_target", metavar="TARGET", help="Where the function is now, if it has moved.")
+@click.option("--fun", "new_target", metavar="FUN", help="Where the function is now, if it has moved.")
 @click.option("--json", "is_json", is_flag=True, help="Print the result as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--debug", is_flag=True, help="Show whole tracebacks.")
@@ -40,7 +41,7 @@ def resume_command(
 
     \b
     Example:
-      allmodes resume run --max-evaluations 100000
+      allmodes resume run --maxfev 100000
     """
     place = RunDirectory(directory)
     target, settings = place.read()
@@ -78,26 +79,24 @@ def _driver(place: RunDirectory, settings: dict[str, Any]) -> Driver | None:
 
 def _reasons(driver: Driver, changes: dict[str, Any]) -> dict[str, str]:
     """Why a search is over even with the changed settings: a name and a sentence for each reason."""
-    budget = changes.get("max_evaluations", math.inf)
+    budget = changes.get("maxfev", math.inf)
     if budget < driver.nfev:
-        raise Usage(
-            f"--max-evaluations is {budget}; {driver.nfev} evaluations have already been made. Wanted more than that."
-        )
+        raise Usage(f"--maxfev is {budget}; {driver.nfev} evaluations have already been made. Wanted more than that.")
     reached = {
         "maxfev": driver.nfev, "maxiter": driver.state.nit, "maxtime": driver.elapsed, "n_modes": driver.modes_found,
     }  # fmt: skip
     return {
         name: why
         for name, why in driver.stop().items()
-        if name not in reached or not changes.get(_LIMITS[name], -math.inf) > reached[name]
+        if name not in reached or not changes.get(name, -math.inf) > reached[name]
     }
 
 
 def _advice(reasons: dict[str, str], directory: Path) -> str:
     """What to do about each of the reasons."""
-    limits = [f"--{_LIMITS[name].replace('_', '-')}" for name in reasons if name in _LIMITS]
+    limits = [f"--{name.replace('_', '-')}" for name in reasons if name in _LIMITS]
     if len(limits) == len(reasons):
         on = f"To search on, raise {' and '.join(limits)}."
     else:
-        on = "A larger budget would not change that; for another search, run allmodes find with another --seed."
+        on = "A larger budget would not change that; for another search, run allmodes find with another --rng."
     return f"{on} What was found: allmodes show {directory}"

@@ -174,7 +174,7 @@ def _report(result: Result, target: Target, directory: RunDirectory, settings: d
     fun = None if "data" in settings else target.arguments["fun"]
     if fun is not None and is_function(target.text) and not _is_quick(result, settings):
         fun = None
-        again = f"allmodes report {directory.path} --target {title_of(target.text)}"
+        again = f"allmodes report {directory.path} --fun {title_of(target.text)}"
         say(f"the report has no contours: the function is slow, ended a worker or was interrupted. With them: {again}")
     try:
         with users_output():

@@ -31,7 +31,7 @@ from allmodes.cli.kinds import (
 
 TASKS = ("find", "fit", "roots")  # commands that search
 _FIND, _FIT, _NOT_ROOTS = ("find",), ("fit",), ("find", "fit")
-METHODS = ("auto", "local", "black-box", "anneal", "multistart")
+METHODS = ("auto", "local", "black-box", "anneal", "surrogate", "multistart")
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 _DEFAULT = re.compile(r" \[default.*?\]")
 _TARGET = Text("FILE.py:FUNCTION, MODULE:FUNCTION or the name of a built-in problem", "TARGET")
@@ -49,6 +49,9 @@ class Setting:
         repeats: whether the option can be given several times, for more entries of one list.
         goes_on: whether a search that is resumed may get another value.
         also: another spelling of the key.
+        former: an earlier one, or Python's; it is understood, and not shown.
+        named: what the option is called, if not as the key: files have one namespace for what options and arguments of
+            a command are.
         tasks: the commands that have it as an option.
     """
 
@@ -59,26 +62,31 @@ class Setting:
     repeats: bool = False
     goes_on: bool = False
     also: str = ""
+    former: str = ""
+    named: str = ""
     tasks: tuple[str, ...] = TASKS
 
     @property
     def option(self) -> str:
-        return "--" + self.key.replace("_", "-")
+        return "--" + (self.named or self.key).replace("_", "-")
 
 
 SETTINGS = (
     Setting("bounds", Bounds(), "Where to look, as in -6:6,0:1; a side left out is open.", "bounds", repeats=True),
     Setting("dimension", Whole(1), "Number of coordinates, where --bounds has one pair for all."),
     Setting("maximise", Yes(), "Find maxima instead of minima.", also="maximize", tasks=_FIND),
-    Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target", tasks=_NOT_ROOTS),
+    Setting("modes", Word(("all", "global")), "All modes [default], or the global ones.", "target", tasks=_NOT_ROOTS,
+            named="target"),
     Setting("method", Word(METHODS, {"launch": "local"}), "How to search. [default: auto]", "method"),
     Setting("n_modes", Whole(1), "Stop when this many modes are found.", "n_modes", goes_on=True),
-    Setting("max_evaluations", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True),
-    Setting("max_rounds", Whole(1), "Most rounds of evaluations.", "maxiter", goes_on=True),
-    Setting("max_time", Real("a number of seconds above 0"), "Most seconds.", "maxtime", goes_on=True),
+    Setting("maxfev", Whole(1), "Most evaluations. [default: 10,000 (d + 1)]", "maxfev", goes_on=True,
+            former="max_evaluations"),
+    Setting("maxiter", Whole(1), "Most rounds of evaluations.", "maxiter", goes_on=True, former="max_rounds"),
+    Setting("maxtime", Real("a number of seconds above 0"), "Most seconds.", "maxtime", goes_on=True,
+            former="max_time"),
     Setting("effort", Real("a number above 0"), "How far to look ahead for missing modes. [default: 1]", "effort"),
     Setting("patience", Whole(1), "Local searches without a new mode before the end, at least."),
-    Setting("seed", Whole(0), "Of the random numbers; drawn and shown if left out.", "rng"),
+    Setting("rng", Whole(0), "Seed of the random numbers; drawn and shown if left out.", "rng", former="seed"),
     Setting("jac", Derivative(), "Gradient: jax, torch, autograd, 2-point, true, FILE.py:F.", "jac"),
     Setting("hess", Derivative(), "Hessian, likewise.", "hess", tasks=_FIND),
     Setting("vectorized", Yes(), "The function takes points (N, d) at once.", "vectorized"),
@@ -88,9 +96,10 @@ SETTINGS = (
             "names"),
     Setting("log", Logs(), "Coordinates to search in logarithms, by name or number, or all.", "scale",
             tasks=_NOT_ROOTS),
-    Setting("integer", Wholes(), "Coordinates that are whole numbers, by name or number, or all.", tasks=_FIND),
+    Setting("integer", Wholes(), "Coordinates that are whole numbers, by name or number, or all.", tasks=_FIND,
+            former="integrality"),
     Setting("constraint", Objects(), "Of SciPy, a dict, or a function c(x) >= 0; repeatable.", repeats=True,
-            tasks=_FIND),
+            tasks=_FIND, former="constraints"),
     Setting("symmetry", Symmetry(), "Coordinates that may be exchanged or change sign.", "symmetry", tasks=_NOT_ROOTS),
     Setting("x0", Points(), "A point to start from first; repeat it for several.", "x0", repeats=True),
     Setting("spread", Real(), "How far around x0 to look, where there are no bounds.", "spread", tasks=_NOT_ROOTS),
@@ -122,10 +131,16 @@ SETTINGS = (
     Setting("report", Yes(), "Write report.html, too.", goes_on=True),
 )  # fmt: skip
 
-TARGET = Setting("target", _TARGET, "What to search.")
+TARGET = Setting("target", _TARGET, "What to search.", former="fun")
 TASK = Setting("task", Word(TASKS), "Optima, fits or roots.")
 BY_KEY = {setting.key: setting for setting in (TARGET, TASK, *SETTINGS)}
-SPELLINGS = {setting.also: setting.key for setting in SETTINGS if setting.also}
+SPELLINGS = {
+    spelling: setting.key for setting in BY_KEY.values() for spelling in (setting.also, setting.former) if spelling
+}
+# Options as they were called, or as arguments are called in Python.
+ALIASES = {f"--{each.former.replace('_', '-')}": each.option for each in SETTINGS if each.former} | {
+    "--modes": "--target",
+}
 
 
 def options(settings: tuple[Setting, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

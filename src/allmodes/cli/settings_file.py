@@ -12,10 +12,9 @@ from allmodes.cli.console import item, wrapped
 from allmodes.cli.exits import Usage
 from allmodes.cli.settings import BY_KEY, SETTINGS, SPELLINGS
 
-# Arguments of find_minima, and what they are called here.
+# What others call these settings.
 _IN_PYTHON = {setting.argument: setting.key for setting in SETTINGS if setting.argument not in ("", setting.key)} | {
-    "random_state": "seed", "fun": "target", "function": "target", "checkpoint": "out", "max_iterations": "max_rounds",
-    "constraints": "constraint", "integrality": "integer",
+    "random_state": "rng", "function": "target", "checkpoint": "out", "max_iterations": "maxiter",
 }  # fmt: skip
 
 
@@ -25,19 +24,21 @@ def read_settings(path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Usage(f"{path} is not TOML: {error}. A setting looks like max_evaluations = 10000.") from None
+        raise Usage(f"{path} is not TOML: {error}. A setting looks like maxfev = 10000.") from None
+    if "fun" in found and "target" in found:  # which modes, as in Python; alone it is the function
+        found["modes"] = found.pop("target")
     settings, mistakes = {}, []
     for key, value in found.items():
         try:
-            settings[SPELLINGS.get(key, key)] = _checked(SPELLINGS.get(key, key), value)
+            settings[SPELLINGS.get(key, key)] = _checked(SPELLINGS.get(key, key), value, key)
         except ValueError as error:
             mistakes.append(f"{_line(text, key)}{error}")
-    if "target" not in found:
-        mistakes.append(f"target: missing; wanted {BY_KEY['target'].kind.wanted}.")
+    if not found.keys() & {"fun", "target"}:
+        mistakes.append(f"fun: missing; wanted {BY_KEY['target'].kind.wanted}.")
     if mistakes:
         count = "one mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
         unknown = not found.keys() <= BY_KEY.keys() | SPELLINGS.keys()
-        allowed = "\n" + wrapped(f"Settings are {', '.join(BY_KEY)}.") if unknown else ""
+        allowed = "\n" + wrapped(f"Settings are {', '.join(map(_name, BY_KEY))}.") if unknown else ""
         raise Usage(f"{path} has {count}:\n" + "\n".join(map(item, mistakes)) + allowed)
     return _resolved(settings, path.parent)
 
@@ -51,19 +52,25 @@ def _text(path: Path) -> str:
         raise Usage(f"{path} is not UTF-8 text, which TOML requires.") from None
 
 
-def _checked(key: str, value: Any) -> Any:
+def _checked(key: str, value: Any, typed: str) -> Any:
     if key not in BY_KEY:
         plain = key.lower().replace("-", "_")
-        close = [_IN_PYTHON[plain]] if plain in _IN_PYTHON else get_close_matches(plain, BY_KEY, 1)
-        meant = f"; did you mean {close[0]}?" if close else "."
+        close = (
+            [_IN_PYTHON.get(plain, "")] if plain in _IN_PYTHON else get_close_matches(plain, [*BY_KEY, *SPELLINGS], 1)
+        )
+        meant = f"; did you mean {_name(SPELLINGS.get(close[0], close[0]))}?" if close else "."
         raise ValueError(f"{key}: there is no such setting{meant}")
     if key == "target" and value in ("all", "global"):
-        raise ValueError(f'target: {value!r} was found, which is for modes, as in modes = "{value}"; wanted '
-                         f"{BY_KEY['target'].kind.wanted}.")  # fmt: skip
+        raise ValueError(f"target: {value!r} was found without fun; wanted fun, {BY_KEY['target'].kind.wanted}.")
     try:
         return BY_KEY[key].kind.checked(value)
     except ValueError as error:
-        raise ValueError(f"{key}: {error}.") from None
+        raise ValueError(f"{typed}: {error}.") from None
+
+
+def _name(key: str) -> str:
+    """What a setting is called in files, as in Python."""
+    return "fun" if key == "target" else BY_KEY[key].named or key
 
 
 def _line(text: str, key: str) -> str:

@@ -12,23 +12,23 @@ from rich.table import Table
 from allmodes.cli.console import GAP, table, width_of, wrapped
 from allmodes.cli.progress import duration
 from allmodes.modes.coverage import counted
+from allmodes.result.columns import HELD, LEFT, Column, columns_of, hidden_text
 from allmodes.result.fit_table import fit_table
-from allmodes.result.mode import share_text
-from allmodes.result.table import HELD, active_text, legend_of, weighed
+from allmodes.result.table import legend_of
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
     from allmodes.result import Mode, Result
 
 SHOWN = 20  # modes, unless all are asked for
-_LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
 _DOTS = "..."
-_LESS = ("hits", "weight", "kind", "condition", "images", "held by")  # what makes room for a coordinate, in this order
+# What makes room for a coordinate, in this order.
+_LESS = ("hits", "weight", "kind", "condition", "images", "violation", "held by")
 
 # Advice names arguments of find_minima; here they are options.
 _OPTIONS = {
-    "(maxfev)": "(--max-evaluations)",
-    "(maxtime)": "(--max-time)",
+    "(maxfev)": "(--maxfev)",
+    "(maxtime)": "(--maxtime)",
     'method="black-box"': "--method black-box",
     "result.failures": "the failures in result.json",
 }
@@ -36,8 +36,6 @@ _UNFINISHED = {
     "INTERRUPTED": "Interrupted: this is what was found so far.",
     "RUNNING": "Not finished: this is what was found by the last checkpoint.",
 }
-
-Column = tuple[str, list[str]]
 
 
 def show_result(console: Console, result: Result, title: str, place: str = "RESULT", is_all: bool = False) -> None:
@@ -53,10 +51,10 @@ def show_result(console: Console, result: Result, title: str, place: str = "RESU
     width = width_of(console)
     console.print(wrapped(headline(result, title), width), style="bold")
     if result.is_fit:
-        console.print("\n".join(fit_table(result)), soft_wrap=True)
+        console.print("\n".join(fit_table(result, width - 1)), soft_wrap=True)
     elif result.modes:
         shown = result.modes if is_all else result.modes[:SHOWN]
-        fitting, left_out = _fitting(console, _columns(result, shown), len(result.x))
+        fitting, left_out = _fitting(console, columns_of(result, shown), len(result.x))
         console.print(fitting)
         more = len(result.modes) - len(shown)
         rest = f"... and {more} more (allmodes show {place} --all). " if more else ""
@@ -111,44 +109,6 @@ def _remarks(result: Result) -> list[str]:
     return remarks
 
 
-def _columns(result: Result, modes: tuple[Mode, ...]) -> list[Column]:
-    columns: list[Column] = [
-        ("", [f"{i}{'*' if mode.is_global and not result.is_roots else ' '}" for i, mode in enumerate(modes, 1)]),
-        ("value", [f"{mode.fun:.6g}" for mode in modes]),
-        ("kind", [visible(mode.kind) for mode in modes]),
-        ("weight", [share_text(mode.weight) for mode in modes]),
-        ("hits", [str(mode.hits) for mode in modes]),
-    ]
-    if result.is_roots:
-        columns[1:4] = _of_roots(modes)
-    if not weighed(result):
-        del columns[3]
-    if any((mode.multiplicity or 1) > 1 for mode in modes) and not result.is_roots:
-        columns.append(("images", [str(mode.multiplicity) for mode in modes]))
-    if any(mode.multipliers is not None for mode in modes):
-        columns.append(("held by", [active_text(mode.active_constraints) for mode in modes]))
-    if any(mode.standard_error is not None for mode in modes):
-        columns.insert(2, ("error", ["" if m.standard_error is None else f"{m.standard_error:.2g}" for m in modes]))
-    for i, name in enumerate(map(visible, result.coordinate_names)):
-        short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "~"
-        columns.append((short, [_entry(mode, i) for mode in modes]))
-    return columns
-
-
-def _of_roots(modes: tuple[Mode, ...]) -> list[Column]:
-    roots = [mode.root for mode in modes if mode.root is not None]
-    return [
-        ("|F|", [f"{root.residual_norm:.2g}" for root in roots]),
-        ("condition", [f"{root.condition:.3g}" for root in roots]),
-        ("certified", ["yes" if root.certified else "no" for root in roots]),
-    ]
-
-
-def _entry(mode: Mode, i: int) -> str:
-    """A coordinate of a mode, or the choice it stands for."""
-    return visible(str(mode.choices[i]))[:_LONGEST_NAME] if i in mode.choices else f"{mode.x[i]:.5g}"
-
-
 def _fitting(console: Console, columns: list[Column], D: int) -> tuple[Table, str]:
     """The table with as many columns as fit, the last D of which are coordinates, and what is left out.
 
@@ -162,7 +122,7 @@ def _fitting(console: Console, columns: list[Column], D: int) -> tuple[Table, st
         dropped += [hidden] if hidden else []
     fitting = table(console)
     for title, _ in columns:
-        fitting.add_column(title, justify="left" if title in ("kind", _DOTS) else "right", no_wrap=True)
+        fitting.add_column(title, justify="left" if title in (*LEFT, _DOTS) else "right", no_wrap=True)
     for row in zip(*(cells for _, cells in columns), strict=True):
         fitting.add_row(*row)
     return fitting, ", ".join(dropped)
@@ -182,8 +142,7 @@ def _narrowed(others: list[Column], coordinates: list[Column], width: int) -> tu
     if count == len(coordinates):
         return [*kept, *coordinates], ""
     hidden = [title for title, _ in coordinates[count:]]
-    said = hidden[0] if len(hidden) == 1 else f"{hidden[0]} {'and' if len(hidden) == 2 else 'to'} {hidden[-1]}"
-    return [*kept, *coordinates[:count], dots], said
+    return [*kept, *coordinates[:count], dots], hidden_text(hidden)
 
 
 def _width(columns: list[Column]) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from allmodes.checks import real_array
 from allmodes.objective.bounds_given import check_order, inside, periodic_coordinates, sides, spreads, start_region
+from allmodes.objective.bounds_scipy import as_pairs
 from allmodes.objective.draws_given import Draws, region_of
 from allmodes.objective.grids import Grid, Steps, check_levels, grids_of, without_choices
 from allmodes.objective.scales import bends, from_log, log_coordinates, slopes, to_log
@@ -71,8 +72,9 @@ class Box:
             draws: they say where to look where sides are open, in the place of x0.
         """
         points = None if x0 is None else np.atleast_1d(real_array("x0", x0, "a point (D,) or points (n, D)"))
-        pairs, choices = without_choices(bounds)
-        lower, upper = sides(pairs, points if draws is None else draws.points)
+        known = points if draws is None else draws.points
+        pairs, choices = without_choices(as_pairs(bounds, None if known is None else known.shape[-1]))
+        lower, upper = sides(pairs, known)
         check_order(lower, upper)
         free = lower < upper
         wrapped = periodic_coordinates(periodic, lower, upper) & free

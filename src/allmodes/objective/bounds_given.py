@@ -42,7 +42,10 @@ def _pairs(bounds: Any) -> list[Any]:
     try:
         pairs = [tuple(pair) for pair in bounds]
     except TypeError:
-        raise TypeError(f"bounds is {bounds!r}; {_PAIRS}.") from None
+        is_tuple = isinstance(bounds, tuple) and len(bounds) == 2
+        other = f" For d coordinates with the same ones: [{bounds!r}] * d." if is_tuple else ""
+        start = f" A point to start from is x0={bounds!r}." if np.ndim(bounds) == 1 and not is_tuple else other
+        raise TypeError(f"bounds is {bounds!r}; {_PAIRS}.{start}") from None
     for i, pair in enumerate(pairs):
         if len(pair) != 2:
             raise ValueError(f"bounds[{i}] has {len(pair)} entries; {_PAIRS}.")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from allmodes.checks import real_array
 from allmodes.objective.bounds_given import check_order, sides
+from allmodes.objective.bounds_scipy import as_pairs
 from allmodes.objective.grids import without_choices
 from allmodes.objective.scales import to_log
 
@@ -69,7 +70,7 @@ def _sampled(sampler: Any, rng: Any) -> Floats:
 
 def _within(draws: Floats, bounds: Any) -> Floats:
     """The draws that are inside the bounds, in coordinates that these leave free."""
-    lower, upper = sides(without_choices(bounds)[0], draws)
+    lower, upper = sides(without_choices(as_pairs(bounds, draws.shape[1]))[0], draws)
     check_order(lower, upper)
     if draws.shape[1] != len(lower):
         raise ValueError(f"starts has {draws.shape[1]} coordinates, and bounds has {len(lower)}; wanted as many.")

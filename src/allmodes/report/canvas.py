@@ -6,11 +6,13 @@ import io
 import textwrap
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.notebook import in_notebook
 from allmodes.result import Result
 
 # A palette that colour-blind readers can tell apart (Okabe and Ito).
@@ -19,6 +21,7 @@ LINES = COLOURS[:6]  # without yellow: a thin yellow line is lost on white paper
 GLOBAL, LOCAL, PATH, REFERENCE = COLOURS[0], COLOURS[1], "0.25", "0.45"
 WAY = "0.15"  # of ways between modes
 VALUES = "viridis"  # a colour map whose lightness grows evenly: order is seen without seeing colour
+_PYPLOT = "matplotlib.pyplot"
 SMALL = 8.0  # points, of a font
 _LONGEST_LABEL = 24  # characters
 _MARGIN = 0.08  # of what is shown, around it, where there is no bound
@@ -37,20 +40,23 @@ Floats = NDArray[np.float64]
 
 
 def new_figure(size: tuple[float, float]) -> Any:
-    """A free-standing figure of this size in inches: the state of pyplot is not touched."""
+    """A figure of this size in inches. It stands free: the state of pyplot is touched in notebooks alone."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'allmodes[plot]'.") from error
-    figure: Any = Figure(figsize=size, layout="constrained")
-    figure._repr_png_ = partial(_png, figure)  # notebooks show it
+    made = import_module(_PYPLOT).figure if in_notebook() else Figure  # of pyplot they are shown below the cell
+    figure: Any = made(figsize=size, layout="constrained")
+    figure._repr_png_ = partial(_png, figure)  # notebooks show it where it is the last line of a cell
     return figure
 
 
 def _png(figure: Any) -> bytes:
-    """The picture as a file."""
+    """The picture as a file; pyplot does not show it once more."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
+    if in_notebook():
+        import_module(_PYPLOT).close(figure)
     return buffer.getvalue()
 
 

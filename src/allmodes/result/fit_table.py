@@ -1,4 +1,4 @@
-"""Explanations of data as text of 80 columns: a column for each, a line for each parameter with its error."""
+"""Explanations of data as text that fits the terminal: a column for each, a line for each parameter with its error."""
 
 from __future__ import annotations
 
@@ -8,29 +8,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import Mode, share_text
-from allmodes.terminal import visible
+from allmodes.terminal import columns as terminal_columns
+from allmodes.terminal import visible, wrapped
 
 if TYPE_CHECKING:
     from allmodes.result.result import Result
 
 _SHOWN = 12  # explanations
 _LONGEST_NAME = 24
-_WIDTH = 79
 _GAP = 2
 _DIGITS = 2  # of an error
 
 
-def fit_table(result: Result) -> list[str]:
-    """Blocks of as many explanations as fit beside each other, best first; then what the data do not tell."""
+def fit_table(result: Result, wide: int | None = None) -> list[str]:
+    """Blocks of as many explanations as fit beside each other, best first; then what the data do not tell.
+
+    Args:
+        result: of `find_fits` or `curve_fit`.
+        wide: columns; as many as the terminal has unless given.
+    """
+    wide = terminal_columns() if wide is None else wide
     shown = [(i, mode) for i, mode in enumerate(result.modes[:_SHOWN], 1) if mode.fit is not None]
     names = _apart([_shortened(visible(name)) for name in result.coordinate_names])
     heads = ["", "chi2", "reduced chi2", "weight", "hits", *names]
     columns = [_column(i, mode, result.bounds) for i, mode in shown]
     first = max(map(len, heads))
     width = max((len(cell) for column in columns for cell in column), default=0)
-    each = max(1, (_WIDTH - first) // (width + _GAP))
+    each = max(1, (wide - first) // (width + _GAP))
     lines = []
     for k in range(0, len(columns), each):
         rows = zip(heads, *columns[k : k + each], strict=True)
@@ -39,8 +44,8 @@ def fit_table(result: Result) -> list[str]:
         ]
         lines.append("")
     more = len(result.modes) - len(shown)
-    lines += [f"... and {more} more"] if more > 0 else []
-    return [*lines, *_legend(result, shown)]
+    lines += [f"... and {more} more: result.to_dataframe() has all of them"] if more > 0 else []
+    return [*lines, *_legend(result, shown, wide)]
 
 
 def _shortened(name: str) -> str:
@@ -99,12 +104,13 @@ def with_error(x: float, error: float) -> str:
         return f"{x:.6g}" if error == 0.0 else f"{x:.4g} ± {error:.2g}"
     decimals = _DIGITS - 1 - math.floor(math.log10(error))
     if 0 <= decimals <= 6 and abs(x) < 1e6:
+        x = round(x, decimals) + 0.0  # never -0.00
         return f"{x:.{decimals}f} ± {error:.{decimals}f}"
     digits = 1 if x == 0.0 else math.floor(math.log10(abs(x))) + decimals + 1
     return f"{x:.{min(max(digits, 1), 12)}g} ± {error:.2g}"
 
 
-def _legend(result: Result, shown: list[tuple[int, Mode]]) -> list[str]:
+def _legend(result: Result, shown: list[tuple[int, Mode]], wide: int) -> list[str]:
     fits = [mode.fit for _, mode in shown if mode.fit is not None]
     if not fits:
         return []
@@ -116,4 +122,4 @@ def _legend(result: Result, shown: list[tuple[int, Mode]]) -> list[str]:
     for i, mode in shown:
         assert mode.fit is not None
         lines += [f"{i}: the data determine {words}" for words in map(visible, mode.fit.undetermined)]
-    return [part for line in lines for part in wrapped(line)]
+    return [part for line in lines for part in wrapped(line, wide)]

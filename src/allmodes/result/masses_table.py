@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from allmodes.modes.coverage import counted
-from allmodes.nva.engine.run import wrapped
 from allmodes.result.mode import share_text
 from allmodes.result.table import aligned
-from allmodes.terminal import visible
+from allmodes.terminal import visible, wrapped
 
 if TYPE_CHECKING:
     from allmodes.result.masses import Masses, ModeMass

@@ -6,18 +6,20 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes import storage
+from allmodes.hints import Random, Symmetry
 from allmodes.keywords import helpful
 from allmodes.modes.coverage import Coverage
 from allmodes.nva.mixture import Mixture
+from allmodes.result import files
 from allmodes.result.audit import Audit
 from allmodes.result.barriers import Barriers
 from allmodes.result.history import History
+from allmodes.result.html import html_of
 from allmodes.result.masses import Masses
 from allmodes.result.mode import Mode
 from allmodes.result.paths import Paths
@@ -38,6 +40,8 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """All modes found. Has everything in `scipy.optimize.OptimizeResult`, read as attributes or as from a dict.
+
+    Also the sequence of its modes: `result[0]` is the best, `for mode in result` goes through them all.
 
     Attributes:
         x, fun: of the best mode, or of the best point evaluated if that is better, by however little, or there is no
@@ -158,22 +162,52 @@ class Result:
         result: Result = importlib.import_module(_WAYS).connect(self, fun, maxfev=maxfev, **options)
         return result
 
-    # ---- as a dict
+    # ---- as a dict of what it has, and as the sequence of its modes
 
     def keys(self) -> tuple[str, ...]:
         """All names."""
         return tuple(entry.name for entry in fields(self))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
+    def __len__(self) -> int:
+        """How many modes there are."""
+        return len(self.modes)
+
+    def __bool__(self) -> bool:
+        """True, as of every result of SciPy; `success` and `len` say whether there are modes."""
+        return True
+
+    def __iter__(self) -> Iterator[Mode]:
+        """The modes, best first."""
+        return iter(self.modes)
 
     def __contains__(self, key: object) -> bool:
-        return key in self.keys()
+        """Whether there is anything of this name, or this mode."""
+        return key in self.keys() if isinstance(key, str) else any(key is mode for mode in self.modes)
 
-    def __getitem__(self, key: str) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Mode: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Mode, ...]: ...
+
+    def __getitem__(self, key: str | SupportsIndex | slice) -> Any:
+        """What has this name; or the mode at this place, from 0: its rank less 1."""
+        if not isinstance(key, str):
+            return self._mode(key)
         if key not in self.keys():
             raise KeyError(f"a Result has no {key!r}; it has {', '.join(self.keys())}")
         return getattr(self, key)
+
+    def _mode(self, place: SupportsIndex | slice) -> Any:
+        try:
+            return self.modes[place]
+        except IndexError:
+            raise IndexError(f"result[{place}] is no mode; there are {len(self.modes)}, from result[0].") from None
+        except TypeError:
+            raise TypeError(f"result[{place!r}]: wanted the name of an attribute, or the number of a mode.") from None
 
     def get(self, key: str, default: Any = None) -> Any:
         return getattr(self, key) if key in self.keys() else default
@@ -181,28 +215,25 @@ class Result:
     # ---- elsewhere
 
     def to_dataframe(self) -> Any:
-        """One row per mode, as a pandas DataFrame; named choices by their names."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_dataframe needs pandas: pip install allmodes[dataframe]") from error
-        columns = ["fun", "kind", "is_global", "weight", "flatness", "gradient_norm", "hits", "found_at"]
-        if any(mode.multipliers is not None for mode in self.modes):
-            columns += ["violation", "active_constraints"]
-        columns += ["residual_norm", "condition", "certified"] if self.is_roots else []
-        columns += ["multiplicity"] if any((mode.multiplicity or 1) > 1 for mode in self.modes) else []
-        points = [[mode.choices.get(i, entry) for i, entry in enumerate(mode.x)] for mode in self.modes]
-        rows = [[*(getattr(mode, name) for name in columns), *x] for mode, x in zip(self.modes, points, strict=True)]
-        return pd.DataFrame(rows, columns=[*columns, *self.coordinate_names])
+        """One row per mode, as a pandas DataFrame whose index is the rank, from 1; named choices by their names."""
+        return files.as_frame(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: numbers, texts, lists and dicts; numbers that are not finite are None."""
+        return files.as_dict(self)
+
+    def to_json(self) -> str:
+        """The same as text that every JSON reader takes."""
+        return files.as_json(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one npz file, without pickle."""
-        storage.save(path, self, kind="result", note=f"{self.method}: {len(self.modes)} modes")
+        """Write to one file, without pickle: .npz, or .json, which other programs can read (see `to_dict`)."""
+        files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
-        """Read what `save` wrote."""
-        result = storage.load(path, kind="result")
+        """Read what `save` wrote, npz or JSON."""
+        result = files.load(path)
         if not isinstance(result, cls):
             raise ValueError(f"{os.fspath(path)} holds a {type(result).__name__}; a Result was wanted.")
         return result
@@ -211,8 +242,9 @@ class Result:
 
     @helpful({"bounds": "masses are of what is inside the bounds of the search."})
     def masses(
-        self, log_density: Callable[..., Any], *, draws: int = 4000, rounds: int = 4, rng: Any = None,
-        vectorized: bool = False, args: Any = (), symmetry: Any = None, workers: Any = 1, on_error: str = "raise",
+        self, log_density: Callable[..., Any], *, draws: int = 4000, rounds: int = 4, rng: Random | None = None,
+        vectorized: bool = False, args: Any = (), symmetry: Symmetry | None = None, workers: Any = 1,
+        on_error: str = "raise",
     ) -> Masses:  # fmt: skip
         """How much of a distribution belongs to each mode of its log density, by weighted draws around the modes.
 
@@ -259,3 +291,7 @@ class Result:
 
     def __repr__(self) -> str:
         return text_of(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return html_of(self)

@@ -1,4 +1,4 @@
-"""A result as text of 80 columns."""
+"""A result as text of as many columns as the terminal has."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from allmodes.modes.coverage import counted
-from allmodes.nva.engine.run import wrapped
-from allmodes.objective.constraints import FEASIBILITY
+from allmodes.result.columns import HELD, LEFT, columns_of, hidden_text, weighed
 from allmodes.result.fit_table import fit_table
-from allmodes.result.mode import Mode, point_text, share_text
+from allmodes.result.mode import point_text
 from allmodes.result.symmetries import in_words
-from allmodes.terminal import visible
+from allmodes.terminal import columns as terminal_columns
+from allmodes.terminal import visible, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # modes
 _SHOWN_SYMMETRIES = 3
-_SHOWN_ACTIVE = 4  # constraints of a mode
+_SOME = 0.5  # modes that may be missing: fewer are none, most likely
 _SHOWN_TEXT = 300  # characters of an error message
-_LONGEST_NAME = 12  # as long as the longest number in its column, -1.2346e-300
-_WIDTH = 79
-HELD = "held by: constraints that are active, by their numbers from 0"
+_DOTS = "  ..."
 
 
 def text_of(result: Result) -> str:
@@ -36,29 +34,35 @@ def text_of(result: Result) -> str:
     lines = [
         *wrapped(f"{result.method}: {_cost(result)}, {found} in {len(result.x)}-d"),
         *wrapped(f"status {result.status.name}: {result.message}"),
-        *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
+        *(wrapped(f"coverage: {_coverage(result)}") if result.modes else []),
         *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
         "",
         *(
             _shown(result)
             if result.modes
-            else wrapped(f"best point {point_text(result.x, result.named(result.x))}, value {result.fun:.6g}")
+            else wrapped(
+                f"best point (result.x) {point_text(result.x, result.named(result.x))}, value {result.fun:.6g}"
+            )
         ),
     ]
     if result.nfail:
-        lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{_first(result.failures)}")]
+        lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{first_failure(result.failures)}")]
     return visible("\n".join(lines))
+
+
+def _coverage(result: Result) -> str:
+    """What may be missing: a search of a model is judged by other functions that have the same values."""
+    more = result.settings.get("more")
+    if more is None:
+        return str(result.coverage)
+    text = f"random functions that have all these values, too, have {more:.2g} more optima on average"
+    return f"{text}: there may be as many that were not found" if more >= _SOME else f"{text}: hardly any is missing"
 
 
 def _cost(result: Result) -> str:
     """What was spent: of an audit runs, too."""
     runs = f"{counted(len(result.audit), 'run')}, " if result.audit is not None else ""
     return f"{runs}{counted(result.nfev, 'evaluation')}"
-
-
-def weighed(result: Result) -> bool:
-    """Whether anything is known of weights; of an audit without the function nothing is."""
-    return not result.modes or any(np.isfinite(mode.weight) for mode in result.modes)
 
 
 def legend_of(result: Result) -> str:
@@ -78,64 +82,30 @@ def _shown(result: Result) -> list[str]:
 
 
 def _table(result: Result) -> list[str]:
-    """A heading and one line per mode, with as many coordinates as fit."""
+    """A heading and one line per mode, with as many coordinates as fit, and where the others are."""
     shown = result.modes[:_SHOWN]
-    columns = [
-        ["", *(f"{i}{'*' if mode.is_global and not result.is_roots else ' '}" for i, mode in enumerate(shown, 1))],
-        ["value", *(f"{mode.fun:.6g}" for mode in shown)],
-        _padded(["kind", *(mode.kind for mode in shown)]),
-        ["weight", *(share_text(mode.weight) for mode in shown)],
-        ["hits", *(str(mode.hits) for mode in shown)],
-    ]
-    if result.is_roots:
-        columns[1:4] = _of_roots(shown)
-    if not weighed(result):
-        del columns[3]
-    if any(mode.standard_error is not None for mode in shown):
-        errors = ("" if mode.standard_error is None else f"{mode.standard_error:.2g}" for mode in shown)
-        columns.insert(2, ["error", *errors])
-    if any((mode.multiplicity or 1) > 1 for mode in shown) and not result.is_roots:
-        columns.append(["images", *(str(mode.multiplicity) for mode in shown)])
-    is_constrained = any(mode.multipliers is not None for mode in shown)
-    if any(mode.violation > FEASIBILITY for mode in shown):  # where the user allows more than usual
-        columns.append(["violation", *(f"{mode.violation:.1g}" for mode in shown)])
-    if is_constrained:
-        columns.append(_padded(["held by", *(active_text(mode.active_constraints) for mode in shown)]))
-    for i, name in enumerate(result.coordinate_names):
-        columns.append([visible(name)[:_LONGEST_NAME], *(_entry(mode, i) for mode in shown)])
+    columns = columns_of(result, shown)
+    cells = [_padded([title, *own]) if title in LEFT else [title, *own] for title, own in columns]
+    lines, fitting = aligned(cells), fitting_columns(cells)
     more = len(result.modes) - _SHOWN
+    lines += [f"... and {more} more: result.to_dataframe() has all of them"] if more > 0 else []
+    hint = ""
+    if fitting < len(columns):
+        hidden = hidden_text([title for title, _ in columns[fitting:]])
+        hint = f"{hidden} not shown: result[0].x and so on, result.to_dataframe(), or a wider terminal (COLUMNS)"
     if result.is_roots:
-        return [*aligned(columns), *([f"... and {more} more"] if more > 0 else []), *_unproved(shown)]
-    legend = f"{legend_of(result)}{'; ' + HELD if is_constrained else ''}"
-    return [*aligned(columns), *([f"... and {more} more"] if more > 0 else []), *wrapped(legend)]
+        return (
+            lines
+            + wrapped(hint)
+            + [line for reason in reasons_of(shown) for line in wrapped(f"not certified: {reason}")]
+        )
+    is_constrained = any(mode.multipliers is not None for mode in shown)
+    return [*lines, *wrapped(f"{legend_of(result)}{'; ' + HELD if is_constrained else ''}"), *wrapped(hint)]
 
 
-def _entry(mode: Mode, i: int) -> str:
-    """A coordinate of a mode, or the choice it stands for."""
-    return visible(str(mode.choices[i]))[:_LONGEST_NAME] if i in mode.choices else f"{mode.x[i]:.5g}"
-
-
-def active_text(constraints: tuple[int, ...]) -> str:
-    """Active constraints in a few characters."""
-    dots = ",..." if len(constraints) > _SHOWN_ACTIVE else ""
-    return ",".join(map(str, constraints[:_SHOWN_ACTIVE])) + dots if constraints else "-"
-
-
-def _of_roots(shown: Sequence[Mode]) -> list[list[str]]:
-    """What is known of roots, in columns."""
-    roots = [mode.root for mode in shown if mode.root is not None]
-    words = ("flat" if mode.kind == "flat" else "yes" if mode.root and mode.root.certified else "no" for mode in shown)
-    return [
-        ["|F|", *(f"{root.residual_norm:.2g}" for root in roots)],
-        ["condition", *(f"{root.condition:.3g}" for root in roots)],
-        ["certified", *words],
-    ]
-
-
-def _unproved(shown: Sequence[Mode]) -> list[str]:
-    """Why roots are not certified."""
-    reasons = dict.fromkeys(mode.root.reason for mode in shown if mode.root is not None and mode.root.reason)
-    return [line for reason in reasons for line in wrapped(f"not certified: {reason}")]
+def reasons_of(modes: Sequence[Mode]) -> list[str]:
+    """Why roots are not certified, each reason once."""
+    return list(dict.fromkeys(mode.root.reason for mode in modes if mode.root is not None and mode.root.reason))
 
 
 def _padded(words: list[str]) -> list[str]:
@@ -145,18 +115,23 @@ def _padded(words: list[str]) -> list[str]:
 
 def aligned(columns: list[list[str]]) -> list[str]:
     """Lines of a right-aligned table, cut with dots where columns do not fit."""
-    widths = [max(map(len, column)) for column in columns]
-    ends = np.cumsum([width + 2 for width in widths]) - 2
-    dots = "  ..."
-    fitting = len(columns) if ends[-1] <= _WIDTH else int((ends <= _WIDTH - len(dots)).sum())
+    widths, fitting = [max(map(len, column)) for column in columns], fitting_columns(columns)
     lines = []
     for row in zip(*columns[:fitting], strict=True):
         cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=False))
-        lines.append("  ".join(cells) + (dots if fitting < len(columns) else ""))
+        lines.append("  ".join(cells) + (_DOTS if fitting < len(columns) else ""))
     return lines
 
 
-def _first(failures: tuple[Any, ...]) -> str:
+def fitting_columns(columns: list[list[str]]) -> int:
+    """How many columns of a table fit the terminal."""
+    ends = np.cumsum([max(map(len, column)) + 2 for column in columns]) - 2
+    width = terminal_columns()
+    return len(columns) if ends[-1] <= width else max(1, int((ends <= width - len(_DOTS)).sum()))
+
+
+def first_failure(failures: tuple[Any, ...]) -> str:
+    """The first of them in words, after what is said of all."""
     if not failures:
         return "."
     point, kind, text = tuple(failures[0])[:3]

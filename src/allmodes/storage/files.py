@@ -23,7 +23,7 @@ import shutil
 import warnings
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from allmodes.storage.packing import Arrays, Tree, pack, unpack
 
 FORMAT = "allmodes state"
 FORMAT_VERSION = 1
-STATE_VERSION = 6
+STATE_VERSION = 7
 _FIRST_STATE_VERSION = 1  # of files whose header names none
 _ZIP = b"PK\x03\x04"  # how an npz file begins
 _NPY = ".npy"  # how its entries end
@@ -58,8 +58,17 @@ def save(
         settings: what JSON can hold, kept in the header for those who read it without allmodes.
         keeps_previous: whether to keep the previous file, with `.previous` appended to its name.
     """
+    write(path, dumps(value, kind=kind, note=note, settings=settings), keeps_previous=keeps_previous)
+
+
+def dumps(value: Any, *, kind: str, note: str = "", settings: dict[str, Any] | None = None) -> memoryview:
+    """What `save` writes, as bytes."""
     readable = json.loads(json.dumps(settings or {}, default=repr), parse_constant=str)  # infinite numbers as words
-    content = _content(value, {"kind": kind, "note": note, "settings": readable})
+    return _content(value, {"kind": kind, "note": note, "settings": readable})
+
+
+def write(path: str | os.PathLike[str], content: memoryview | bytes, *, keeps_previous: bool = False) -> None:
+    """Write a file. An old one stays whole until the new one is, whatever happens in between."""
     target = Path(os.path.realpath(path))  # a link stays a link
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {os.fspath(path)}: the directory {target.parent} does not exist.")
@@ -147,12 +156,16 @@ def load(path: str | os.PathLike[str], *, kind: str, goes_on: bool = False) -> A
         kind: what has to be in it.
         goes_on: whether what was saved is continued, so that another version of allmodes may continue it differently.
     """
-    name = os.fspath(path)
     with open(path, "rb") as file:
-        try:
-            header, arrays = _read(file)
-        except Exception as error:  # whatever NumPy and zipfile raise on files that are damaged or not theirs
-            raise ValueError(f"{name} is not a whole file saved by allmodes: {error}") from error
+        return load_from(file, os.fspath(path), kind=kind, goes_on=goes_on)
+
+
+def load_from(file: BinaryIO, name: str, *, kind: str, goes_on: bool = False) -> Any:
+    """The same of an open file, or of the bytes of one, with this name."""
+    try:
+        header, arrays = _read(file)
+    except Exception as error:  # whatever NumPy and zipfile raise on files that are damaged or not theirs
+        raise ValueError(f"{name} is not a whole file saved by allmodes: {error}") from error
     _check_header(name, header, arrays, kind)
     try:
         value = unpack(json.loads(arrays["tree"].tobytes()), arrays)
@@ -164,7 +177,7 @@ def load(path: str | os.PathLike[str], *, kind: str, goes_on: bool = False) -> A
             f"the checkpoint {name} was saved by allmodes {saved}, and this is allmodes {here}: the search goes on, "
             "perhaps not as it would have there. For the same result, go on with the version that saved it.",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return value
 
@@ -184,13 +197,13 @@ def _as_bytes(tree: Tree) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(tree, allow_nan=False, separators=(",", ":")).encode(), dtype=np.uint8)
 
 
-def _read(file: Any) -> tuple[Tree, Arrays]:
+def _read(file: BinaryIO) -> tuple[Tree, Arrays]:
     """The header and the arrays; a header alone if its format is newer than this one."""
     if file.read(len(_ZIP)) != _ZIP or not zipfile.is_zipfile(file):
         raise ValueError("found something else than an npz file, or a part of one.")
     with zipfile.ZipFile(file) as archive:
         entries = {info.filename.removesuffix(_NPY): info for info in archive.infolist()}
-        _check_sizes(archive, os.fstat(file.fileno()).st_size)
+        _check_sizes(archive, file.seek(0, os.SEEK_END))
         if "header" not in entries:
             raise ValueError(f"found no header, only {list(entries)}.")
         header = json.loads(_array(archive, entries.pop("header")).tobytes())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -15,6 +14,7 @@ from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.nva.engine.trace import Trace
 from allmodes.nva.mixture.mixture import Mixture, log_weights
 from allmodes.status import Status
+from allmodes.terminal import wrapped
 
 _SHOWN = 20  # components in a repr
 _SHOWN_COORDINATES = 4
@@ -100,11 +100,6 @@ class Run:
         if K > _SHOWN:
             lines.append(f"... and {K - _SHOWN} more")
         return "\n".join(lines)
-
-
-def wrapped(text: str) -> list[str]:
-    """Lines that fit a terminal of 80 columns."""
-    return textwrap.wrap(text, 79, subsequent_indent="  ")
 
 
 class Runs(Sequence[Run]):

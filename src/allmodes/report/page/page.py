@@ -14,19 +14,21 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from allmodes.hints import Constraints
 from allmodes.modes.coverage import counted
 from allmodes.objective import Objective
 from allmodes.report import region
 from allmodes.report.page import data, figures, text
 from allmodes.report.page.table import number, table
 from allmodes.result import Result
+from allmodes.result.columns import weighed
 from allmodes.result.fit_table import fit_table
-from allmodes.result.table import weighed
 
 _TEMPLATES = "templates"
 _SCRIPTS = (
     "values.js", "plots.js", "modes.js", "course.js", "tree.js", "table.js", "choosing.js", "page.js",
 )  # fmt: skip  # in the order in which they need each other
+_WIDE = 79  # columns of the table of explanations
 _AT_ONCE = 200  # rows of the table that are laid out before one scrolls
 # What would end a script element, begin a comment in it or a line of JavaScript, as JSON may write it instead.
 _ESCAPED = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -38,7 +40,7 @@ def write_report(
     *,
     fun: Callable[..., Any] | Objective | None = None,
     title: str | None = None,
-    constraints: Any = None,
+    constraints: Constraints | None = None,
 ) -> Path:
     """Write the report of a result as one HTML file, about 2 MB (the plots' code, packed), and return its path.
 
@@ -81,7 +83,7 @@ def html(result: Result, *, fun: Callable[..., Any] | Objective | None = None, t
             number=number,
             is_roots=text.is_of_roots(result),
             is_weighed=weighed(result) and not text.is_of_roots(result),
-            explanations="\n".join(fit_table(result)) if result.is_fit else "",
+            explanations="\n".join(fit_table(result, _WIDE)) if result.is_fit else "",
         )
     )
     return str(page.encode("utf-8", "backslashreplace").decode("utf-8"))  # half a surrogate pair has no UTF-8

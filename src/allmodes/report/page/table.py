@@ -9,7 +9,7 @@ from typing import NamedTuple
 from allmodes.report import canvas
 from allmodes.report.page.data import MOST_MODES
 from allmodes.result import Mode, Result
-from allmodes.result.table import weighed
+from allmodes.result.columns import weighed
 
 MOST_COORDINATES = 40  # columns of the table; a wider one cannot be read
 _WIDE = 13  # columns: more do not fit a printed page, so that modes are printed as paragraphs
