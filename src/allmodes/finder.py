@@ -118,10 +118,6 @@ class ModeFinder:
             )
         return self._driver.ask_exactly(n)
 
-    def check_exact(self) -> None:
-        """Refuse a search that cannot be asked with `exact`: of annealing, constraints, whole numbers or choices."""
-        self._driver.check_exact()
-
     @property
     def needs(self) -> Needs:
         """Which derivatives are wanted at the points last asked for."""
@@ -177,11 +173,6 @@ class ModeFinder:
     def result(self) -> Result:
         """What is found so far."""
         return self._driver.result
-
-    @property
-    def result_at_once(self) -> Result:
-        """What is found so far; a search that has found enough is over, whatever is in flight."""
-        return self._driver.result_at_once
 
     def save(self, path: str | os.PathLike[str], *, keeps_previous: bool = False) -> None:
         """Write the search to one file; `ModeFinder.load` resumes it exactly there.

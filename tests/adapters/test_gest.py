@@ -252,6 +252,7 @@ def test_a_generator_travels(copied):
     assert made.suggest(4) == other.suggest(4)
 
 
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 class TestWithLibEnsemble:
     """Its manager hands points out and results in; it ends where the search ends."""
 

@@ -23,6 +23,7 @@ def name_of(path):
 
 # torch warns of itself when it derives; processes that a killed one has left are no concern of a page
 @pytest.mark.filterwarnings("ignore:.*torch.jit")
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")  # of libEnsemble, from Python 3.12 on
 @pytest.mark.parametrize("page", pages.pages(), ids=name_of)
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     for name in pages.missing(page):

@@ -55,7 +55,7 @@ class _Suggesting:
             [tuple(variable.domain) for variable in variables.values()], names=list(variables),
             maximise=_SENSES[type(sense).__name__], options=options, **settings,
         )  # fmt: skip
-        self._finder.check_exact()
+        self._finder._driver.check_exact()
         self._closing = closing
         self._count = 0
         self._out: dict[int, Floats] = {}  # points suggested and not ingested
@@ -203,7 +203,7 @@ class _Suggesting:
     @property
     def result(self) -> Result:
         """What is found so far."""
-        return self._finder.result_at_once
+        return self._finder._driver.result_at_once
 
 
 @cache
