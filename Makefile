@@ -2,6 +2,10 @@
 # While working: `make check-fast`, two minutes; before handing in: `make test`, a quarter of an hour.
 PYTHON ?= python3
 BIN := .venv/bin
+# Each process takes whole files, the longest first (tests/slow.py): what the tests of a file share is made once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Code on pages has short lines: no page cuts them off.
+FORMAT_PAGES := $(BIN)/ruff format --line-length 88 docs/*.md docs/gallery/*.md docs/adapters/*.md
 
 .PHONY: demo test check check-fast format docs gallery benchmark reproduce dist wheels clean
 
@@ -9,19 +13,21 @@ demo: .venv/demo.stamp
 	$(BIN)/python examples/demo.py
 
 test: check
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 check-fast: check
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 check: .venv/test.stamp
 	$(BIN)/ruff format --check .
+	$(FORMAT_PAGES) --check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 format: .venv/test.stamp
 	$(BIN)/ruff format .
+	$(FORMAT_PAGES)
 	$(BIN)/ruff check --fix .
 
 # The documentation, in docs/_build/html; a warning is an error.

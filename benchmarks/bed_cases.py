@@ -13,9 +13,11 @@ import bed_problems as own
 import kinks
 from allmodes import problems
 from bed_known import Known, from_points, from_problem
+from bed_shapes import SHAPES
 
 TOLERANCE = 5e-3  # of the bounds: a listed point this near a mode has found it
 NOISY_TOLERANCE = 3e-2  # noise moves the minimum of what was measured
+FEW_TOLERANCE = 1e-2  # a model knows positions no better
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Case:
         make: the problem.
         cap: evaluations at most; None for the default budget, where the search should end by itself.
         noise: standard deviation that is added to the values.
+        is_closed: whether all modes are known, so that whatever else is listed is false.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Case:
     noise: float = 0.0
     tolerance: float = TOLERANCE
     settings: dict[str, Any] = field(default_factory=dict)
+    is_closed: bool = False
 
     @property
     def group(self) -> str:
@@ -187,8 +191,18 @@ def _rough_and_noisy() -> list[Case]:
     ]
 
 
+def _shapes() -> list[Case]:
+    return [
+        Case(
+            f"{group}/{name}, order {order}", make, order, most,
+            tolerance=FEW_TOLERANCE if group == "few" else TOLERANCE, is_closed=True,
+        )
+        for group, name, make, orders, most in SHAPES for order in orders
+    ]  # fmt: skip
+
+
 @cache
 def cases() -> dict[str, Case]:
     """All cases by name."""
-    every = [*_smooth(), *_global(), *_methods(), *_hard(), *_kinked(), *_rough_and_noisy()]
+    every = [*_smooth(), *_global(), *_methods(), *_hard(), *_kinked(), *_rough_and_noisy(), *_shapes()]
     return {case.name: case for case in every}

@@ -7,7 +7,7 @@ worst coordinate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -34,6 +34,7 @@ class Known:
     Attributes:
         apart: of points (n, d), how far each is from each of the `count` modes, (n, count).
         places: (count, d), of modes that are points.
+        settings: arguments of the search that the problem comes with, such as constraints.
     """
 
     fun: Function
@@ -45,6 +46,7 @@ class Known:
     maximise: bool = False
     periodic: bool = False
     places: Any = ()
+    settings: Any = field(default_factory=dict)
 
 
 def from_points(

@@ -92,7 +92,7 @@ def improvement(problem: Problem, budget: int, seed: int) -> tuple[Floats, NDArr
     case, rng = of_problem(problem), np.random.default_rng(seed)
     box = Box.make([(0.0, 1.0)] * case.d, periodic=case.is_periodic if case.is_periodic.any() else None)
     known = Knowledge(box)
-    first = qmc.Sobol(case.d, seed=seed).random(4 * (case.d + 1))
+    first = qmc.Sobol(case.d, seed=seed).random(32)[: 4 * (case.d + 1)]
     known.add(first, -case.value(first))
     while len(known) < budget:
         point = _most_promising(known, case, rng)
@@ -142,11 +142,12 @@ def judged(problem: Problem, points: Floats, is_sure: NDArray[np.bool_]) -> tupl
 
 def main() -> None:
     parser = arguments(__doc__ or "", runs=10)
+    parser.add_argument("--budgets", type=int, nargs="+", default=BUDGETS)
     parser.add_argument("--names", nargs="*", help="of problems (all)")
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
     given = parser.parse_args()
-    results = Results("Few evaluations", given, NOTE)
-    for budget in BUDGETS:
+    results = Results(f"Few evaluations: {' and '.join(map(str, given.budgets))}", given, NOTE)
+    for budget in given.budgets:
         columns = [f"{name}{said}" for name in given.methods for said in ("", ": others")]
         results.table(["problem", "d", "optima", *columns], f"{budget} values")
         shares: dict[str, list[float]] = {name: [] for name in given.methods}

@@ -4,30 +4,29 @@
     python benchmarks/tuning.py --only "local.*radius" --again
     python benchmarks/tuning.py --page                        # the page alone, from what was measured
 
-Every variant is a process of its own that runs the bed (bed.py --set) with seeds that nothing was chosen with. A
-constant is measured again when its value, its cases or the seeds have changed, or with --again.
+Every variant is a process of its own that runs a part of the bed with seeds that nothing was chosen with; set
+OMP_NUM_THREADS=1 where there are several. A constant is measured again when its value, its cases or the seeds have
+changed, or with --again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bed import chosen
+from bed import chosen, run
+from bed_cases import cases
 from bed_compare import Runs, compared, grouped, together
-from constants import PACKAGE, Constant, find_constants
+from constants import PACKAGE, Constant, find_constants, set_constants
 from results import commit
 from tuning_page import page
 
@@ -42,6 +41,11 @@ CASES = {
     "|kinked/absolute values d=2|degenerate/(ring|sine).* 1|rough/composition d=[23].*0, global",
     "annealing": "methods/.*anneal",
     "noisy": "noisy/",
+    "constrained": "constrained/.*0$|constrained/HS16",
+    "discrete": "whole/",
+    "roots": "roots/",
+    "surrogate": "few/Him",
+    "fits": "fits/",
     "population": "methods/.*black-box|global/.*black-box|rough/composition d=(2|3|5).*global",
     "local": "smooth/(Himmelblau|camel|Styb|mixture d=5|banana)|boundary/(wave|vertices)|periodic/torsion d=2"
     "|scales/(Ros.*d=2|bowl d=5|wells in a valley d=2)|kinked/(cone|absolute values d=2|wall)|degenerate/flat and",
@@ -78,9 +82,10 @@ class Variant:
     problem: str = ""
 
 
-def cases_of(module: str) -> str:
-    """The pattern of the cases for a module `package.folder.tuning`."""
-    return CASES.get(module.split(".")[-2], CASES[""])
+def cases_of(constant: Constant) -> str:
+    """The pattern of the cases for a constant of `package.folder.tuning`; those of fits are in several folders."""
+    folder = "fits" if constant.name.endswith("_of_fits") else constant.module.split(".")[-2]
+    return CASES.get(folder, CASES[""])
 
 
 def other_values(constant: Constant) -> dict[str, float]:
@@ -98,25 +103,24 @@ def other_values(constant: Constant) -> dict[str, float]:
 
 
 def bed_runs(pattern: str, seeds: Sequence[int], settings: Sequence[str] = ()) -> Runs:
-    """The runs of a part of the bed in a process of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "runs.json"
-        command = [sys.executable, str(HERE / "bed.py"), "--cases", pattern, "--out", str(out)]
-        command += ["--runs", str(len(seeds)), "--first-seed", str(seeds[0])]
-        command += [part for setting in settings for part in ("--set", setting)]
-        one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        ended = subprocess.run(command, capture_output=True, text=True, env=one_thread)
-        if ended.returncode:
-            raise RuntimeError(ended.stderr.strip().splitlines()[-1] if ended.stderr.strip() else "no message")
-        runs: Runs = json.loads(out.read_text())["runs"]
-        return runs
+    """The runs of a part of the bed in a process of its own, a copy of this one: problems are made once."""
+    jobs = [(name, seed) for name in chosen(pattern) for seed in seeds]
+    with ProcessPoolExecutor(1, get_context("fork"), set_constants, (settings,)) as pool:
+        return [asdict(each) for each in pool.map(run, *zip(*jobs, strict=True))]
+
+
+def make_problems(patterns: Sequence[str]) -> None:
+    """Make the problems of cases, for all processes that follow."""
+    for pattern in patterns:
+        for name in chosen(pattern):
+            cases()[name].make()
 
 
 def measure(constant: Constant, value: float, baseline: Runs, pattern: str, seeds: Sequence[int]) -> Variant:
     """The constant at another value."""
     try:
         runs = bed_runs(pattern, seeds, [f"{constant.address}={value!r}"])
-    except RuntimeError as error:
+    except Exception as error:  # whatever another value does to a search
         return Variant(value, problem=str(error), is_same=False)
     before, after = grouped(baseline), grouped(runs)
     rng = np.random.default_rng(0)
@@ -154,19 +158,20 @@ def sums(runs: Runs) -> tuple[int, int, int]:
 
 def is_stale(kept: dict[str, Any] | None, constant: Constant, seeds: Sequence[int]) -> bool:
     """Whether a constant has to be measured."""
-    now = {"value": constant.value, "cases": cases_of(constant.module), "seeds": list(seeds)}
+    now = {"value": constant.value, "cases": cases_of(constant), "seeds": list(seeds)}
     return kept is None or any(kept[key] != value for key, value in now.items())
 
 
 def measure_all(constants: list[Constant], seeds: Sequence[int], processes: int, cache: Path) -> None:
     """Measure them and keep each as soon as it is known."""
     kept: dict[str, Any] = json.loads(cache.read_text()) if cache.exists() else {}
-    patterns = sorted({cases_of(constant.module) for constant in constants})
+    patterns = sorted({cases_of(constant) for constant in constants})
+    make_problems(patterns)
     with ThreadPoolExecutor(processes) as pool:
         baselines = dict(zip(patterns, pool.map(lambda pattern: bed_runs(pattern, seeds), patterns), strict=True))
 
         def one(constant: Constant) -> dict[str, Any]:
-            pattern = cases_of(constant.module)
+            pattern = cases_of(constant)
             return entry(constant, baselines[pattern], pattern, seeds)
 
         for constant, measured in zip(constants, pool.map(one, constants), strict=True):
@@ -194,7 +199,7 @@ def main() -> None:
     if given.list:
         for each in wanted:
             values = " or ".join(f"{value:g}" for value in other_values(each).values())
-            print(f"{each.address} = {each.value} {each.unit}: {values}; {len(chosen(cases_of(each.module)))} cases")
+            print(f"{each.address} = {each.value} {each.unit}: {values}; {len(chosen(cases_of(each)))} cases")
         return
     kept = json.loads(given.cache.read_text()) if given.cache.exists() else {}
     if not given.page:

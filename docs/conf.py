@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.metadata import version as _version
 from pathlib import Path
@@ -15,11 +16,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import reference  # beside this file
 
+from allmodes import hints
+
 project = "allmodes"
 author = "the allmodes developers"
 project_copyright = "2026, the allmodes developers"
 version = release = _version("allmodes")
 language = "en"
+smartquotes = False  # in docstrings quotes belong to code
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build", "generated/equation-map.md"]
@@ -30,7 +34,10 @@ myst_heading_anchors = 3
 
 # Docstrings are plain words with `names` in single backticks.
 default_role = "code"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Array", "Floats", *hints.__all__)}  # not written out
+python_maximum_signature_line_length = 88  # longer signatures have a line for each argument
 autodoc_inherit_docstrings = False  # what a base class says is said once
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
@@ -82,9 +89,19 @@ def _tag_lines(_app: Any, _what: str, _name: str, _object: Any, _options: Any, l
             lines[i] = line.replace("|", r"\|")  # |x| is a length, not a substitution
 
 
+def _plain_names(_app: Any, _what: str, _name: str, _object: Any, _options: Any, signature: Any, returns: Any) -> Any:
+    """Names of types as they are, where Sphinx shows how it stands in for them."""
+
+    def plain(text: str | None) -> str | None:
+        return re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) if text else text
+
+    return plain(signature), plain(returns)
+
+
 def setup(app: Any) -> None:
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     app.connect("autodoc-process-docstring", _tag_lines)
+    app.connect("autodoc-process-signature", _plain_names)
     app.connect("builder-inited", lambda app: reference.write(Path(app.srcdir)))
 
 

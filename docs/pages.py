@@ -36,7 +36,9 @@ DOCS = ROOT / "docs"
 # Pages with tests of their own (a terminal, an engine for every block), and one that a command writes.
 APART = ("session.md", "workers.md", "reproduction.md")
 # Packages that pages about adapters show; without them these pages are not run.
-PEERS = frozenset({"arviz", "gest_api", "libensemble", "lmfit", "numpyro", "optimagic", "pymc", "pypesto", "torch"})
+PEERS = frozenset(
+    {"arviz", "gest_api", "libensemble", "lmfit", "mpmath", "numpyro", "optimagic", "pymc", "pypesto", "torch"}
+)
 _FILE = re.compile(r"# (\S+\.(?:py|toml))\n")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _TINY = 1e-9  # rounding errors around zero are as good as zero

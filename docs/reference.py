@@ -45,7 +45,7 @@ PAGES = (
          "allmodes.modes.coverage.Coverage", "allmodes.result.History", "allmodes.result.Fit",
          "allmodes.result.Audit", "allmodes.result.Root", "allmodes.result.Barriers", "allmodes.result.Way",
          "allmodes.result.Masses", "allmodes.result.ModeMass", "allmodes.result.Draws", "allmodes.Status",
-         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report"),
+         "allmodes.report.accessor.Plots", "allmodes.report.page.write_report", "allmodes.hints"),
     ),
     Page(
         "adapters", "Adapters",
@@ -54,7 +54,7 @@ PAGES = (
          "allmodes.adapters.lmfit.Fits", "allmodes.adapters.optimagic.Optimum", "allmodes.adapters.scipy.multistart",
          "allmodes.adapters.scipy.Multistart", "allmodes.adapters.scipy.as_optimize_result",
          "allmodes.adapters.numpyro.find_modes", "allmodes.adapters.pymc.find_modes",
-         "allmodes.adapters.posterior.PosteriorModes"),
+         "allmodes.adapters.posterior.PosteriorModes", "allmodes.adapters.gest.FinishedError"),
     ),
     Page(
         "nva", "Natural variational annealing",

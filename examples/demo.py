@@ -29,7 +29,8 @@ ERROR = 3.0  # of each
 WORTH = 12.0  # chi2 of explanations that are worth a thought: 4 degrees of freedom, exceeded once in 60 times
 EXPLANATIONS = 9  # of these there are, by a fine grid of periods
 SAME = 0.002  # two periods are one, in logarithms
-RUNS = 10  # of least_squares
+BESIDE = 0.042  # in logarithms: periods whose marks touch in the picture
+RUNS = 10  # multistarts of least_squares
 BUDGET = 20_000  # evaluations of the residuals
 
 
@@ -101,11 +102,16 @@ def draw(fits: allmodes.Result, missed: Floats, picture: Path) -> None:
     found = minima(fits)
     bottom.plot(*found.T, "o", color=canvas.LINES[0], markersize=7, label=f"allmodes: {len(found)} minima")
     often = missed > 0
-    text = f"missed by so many of {RUNS} runs of least_squares"
+    text = f"least_squares: missed by so many of {RUNS} multistarts"
     bottom.plot(*found[often].T, "o", color=canvas.LINES[1], markersize=11, markerfacecolor="none", label=text)
-    for place, count in zip(found[often], missed[often].astype(int), strict=True):
-        bottom.annotate(f"{count}", place, xytext=(8, 3), textcoords="offset points", color=canvas.LINES[1])
-    bottom.set(xscale="log", xlabel="period (days)", ylabel="chi2", title="Every minimum along the period")
+    ringed = found[often]
+    for place, count in zip(ringed, missed[often].astype(int), strict=True):
+        beside = ringed[np.abs(np.log(ringed[:, 0] / place[0])) < BESIDE, 1]
+        above = place[1] > beside.min()  # and the number below it would hide
+        style = {"textcoords": "offset points", "ha": "center", "fontsize": 9, "color": canvas.LINES[1]}
+        bottom.annotate(f"{count}", place, xytext=(0, 7 if above else -7), va="bottom" if above else "top", **style)
+    title = "Every minimum along the period, and those that multistart misses"
+    bottom.set(xscale="log", xlabel="period (days)", ylabel="chi2", title=title, ylim=(-4, 33))
     bottom.set_xticks(ticks := [1.5, 2, 3, 4, 5, 7, 10, 20], [f"{tick:g}" for tick in ticks])
     bottom.minorticks_off()
     bottom.legend(frameon=False, loc="lower right")

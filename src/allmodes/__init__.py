@@ -50,6 +50,6 @@ if not _typing.TYPE_CHECKING:  # or every misspelt name would pass as Any
     def __getattr__(name: str) -> object:
         if name not in _MOVED:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        text = f"allmodes.{name} is now allmodes.nva.{name}; the old name will go in version 0.2."
+        text = f"allmodes.{name} is now allmodes.nva.{name}; the old name will go in version 0.3."
         _warnings.warn(text, DeprecationWarning, stacklevel=2)
         return getattr(nva, name)

@@ -1,4 +1,4 @@
-"""From ends and what is known of their places to a `Result`."""
+"""Makes a `Result` from ends and what is known of their places."""
 
 from __future__ import annotations
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allmodes.audited import Places, checked, finished, unchecked
 from allmodes.checks import number, whole_number
 from allmodes.ends import Ends, read
+from allmodes.hints import Bounds, Derivative, Names, Random, Starts, Wrapped
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Function, find
 from allmodes.modes.grouping import Groups, group, scatter
@@ -46,17 +47,17 @@ _OTHERWISE = {
 @helpful(_OTHERWISE)
 def audit(
     ends: Any,
-    values: Any = None,
+    values: ArrayLike | None = None,
     *,
-    starts: Any = None,
+    starts: Starts | None = None,
     fun: Callable[..., Any] | None = None,
     args: Any = (),
-    jac: Any = None,
-    hess: Any = None,
-    bounds: Any = None,
+    jac: Derivative | None = None,
+    hess: Derivative | None = None,
+    bounds: Bounds | None = None,
     maximise: bool = False,
-    names: Any = None,
-    periodic: Any = None,
+    names: Names | None = None,
+    periodic: Wrapped | None = None,
     xtol: float | None = None,
     polish: bool = True,
     maxfev: int | None = None,
@@ -64,7 +65,7 @@ def audit(
     temperature: float | None = None,
     workers: Any = 1,
     on_error: str = "raise",
-    rng: Any = None,
+    rng: Random | None = None,
 ) -> Result:
     """What the runs of any multistart have found: distinct optima, how often each was reached, how many are missing.
 

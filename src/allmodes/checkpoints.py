@@ -24,7 +24,7 @@ EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
 _PIECE = 1.0  # seconds of work given to this process at once: what Ctrl-C can lose
 _SIDES = ("lower", "upper", "periodic", "is_log")
 _SAME = (
-    "method",
+    "method_given",
     "target",
     "names",
     "xtol",
@@ -129,6 +129,7 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     for name in _SAME:
         found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
         if repr(found) != repr(wanted):
+            name = name.removesuffix("_given")
             raise ValueError(f"{path} holds a search with {name}={found!r}; this one has {wanted!r}. Use another file.")
     for name in (ours.settings.options.keys() | theirs.settings.options.keys()) - _MAY_CHANGE:
         found, wanted = ours.settings.options.get(name), theirs.settings.options.get(name)
@@ -145,10 +146,9 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
         raise ValueError(
             f"{path} holds a search of another problem (bounds, scale, sign or derivatives differ). Use another file."
         )
-    ours.settings = replace(theirs.settings, seed=ours.settings.seed)  # budgets may have grown
-    ours.context.maxfev = theirs.settings.maxfev
-    if not ours.context.asymmetry:
-        ours.context.group = theirs.context.group  # with the user's function, which is not saved
+    # Budgets may have grown; what "auto" chose for the first one stays.
+    ours.settings = replace(theirs.settings, seed=ours.settings.seed, method=ours.settings.method)
+    ours.context.take_budget(theirs.context)
     ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""

@@ -58,6 +58,24 @@ def instance(name: str, given: Any, wanted: type, hint: str) -> None:
         raise TypeError(f"{name} is {found}; {article} {wanted.__name__} was wanted. {hint}")
 
 
+def coordinate_names(names: Any, D: int) -> tuple[str, ...]:
+    """The names of D coordinates, each of its own; x0, x1, ... if none are given."""
+    if names is None:
+        return tuple(f"x{i}" for i in range(D))
+    wanted = f"wanted {D} strings, one for each coordinate"
+    try:
+        given = None if isinstance(names, str | bytes | set | frozenset) else list(names)  # sets have no order
+    except TypeError:
+        given = None
+    if given is None:
+        raise TypeError(f"names is {names!r} ({type(names).__name__}); {wanted}.")
+    if len(given) != D or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"names is {names!r}; {wanted}.")
+    if len(set(given)) < D:
+        raise ValueError(f"names is {names!r}; every coordinate needs a name of its own.")
+    return tuple(str(name) for name in given)
+
+
 def says_true(answer: Any) -> bool:
     """Whether the answer of a callback is Python's or NumPy's True, or an array of one such entry without axes.
 
@@ -73,4 +91,4 @@ def warn_renamed(old: str, new: str) -> None:
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "allmodes":
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{old} is now {new}; the old name will go in version 0.2.", DeprecationWarning, stacklevel=level)
+    warnings.warn(f"{old} is now {new}; the old name will go in version 0.3.", DeprecationWarning, stacklevel=level)

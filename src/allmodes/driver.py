@@ -70,8 +70,8 @@ class Driver:
         """Refuse a search that has no points but those of its rounds."""
         if why := self.state.search.in_turn:
             raise ValueError(
-                f"exact=True is given to a search that cannot begin more at any time: {why}. Without it, ask(n) gives "
-                "at most n points, those that there are."
+                f"this search cannot give any number of new points at any time: {why}. ModeFinder.ask(n) without exact "
+                "gives at most n points, those that there are."
             )
 
     def ask_exactly(self, n: Any) -> Array:
@@ -82,9 +82,10 @@ class Driver:
         self.check_exact()
         state, wanted = self.state, 1 if n is None else whole_number("n", n, 1)
         state.diagnosis.stay_apart()
+        state.rounds.give_up(self.nfev)
         while self._lacks(wanted) and state.begin_round(self.cost, wanted - state.rounds.waiting):
             pass
-        points = state.rounds.hand_out_fresh(state.rounds.waiting if n is None else wanted)
+        points = state.rounds.hand_out_fresh(state.rounds.waiting if n is None else wanted, self.nfev)
         return points if len(points) else np.zeros((0, state.frame.box.D))
 
     def _lacks(self, n: int) -> bool:
@@ -254,6 +255,11 @@ class Driver:
         """What is found so far."""
         return build_result(self.state, self.stop(), self.elapsed)
 
+    @property
+    def result_at_once(self) -> Result:
+        """What is found so far; a search that has found enough is over, whatever is in flight."""
+        return build_result(self.state, self.stop(waits=False), self.elapsed)
+
     # ---- evaluators
 
     def go_on_with(self, evaluator: Evaluator) -> None:
@@ -288,14 +294,13 @@ class Driver:
         """The constraints of a search that was saved, as `find_minima` takes them."""
         state = self.state
         if isinstance(state.search, Constrained):
-            if constraints is None:
+            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
+            made = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
+            if made is None:
                 raise ValueError(
                     "the saved search has constraints, which are not saved; pass the same constraints again."
                 )
-            feasibility = state.settings.options.get("feasibility", FEASIBILITY)
-            state.context.constraints = Constraints.make(constraints, state.frame.box, vectorized, feasibility)
-            if state.context.constraints is not None:
-                state.context.constraints.taken()  # they were counted when the search began
+            state.context.constrain(made)
         elif constraints is not None:
             raise ValueError("the saved search has no constraints; leave constraints out, or begin another search.")
 

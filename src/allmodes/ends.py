@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ Array = NDArray[np.float64]
 
 # What the value of an end is called in tables, in the order in which it is looked for.
 VALUES = ("fun", "value", "fval", "cost", "loss", "objective", "chi2", "nll", "energy", "f", "y")
+_SHORT = ("f", "y")  # those that may as well be coordinates
 # Columns of tables that are no coordinates.
 _ABOUT = (
     "success", "converged", "status", "message", "exitflag", "nfev", "njev", "nhev", "nit", "seed", "run", "id",
@@ -51,8 +53,8 @@ def read(ends: Any, values: Any = None, starts: Any = None, names: Any = None) -
     """The ends that a user passed, checked."""
     if hasattr(ends, "optimize_result") and hasattr(ends, "problem"):
         found = _of_pypesto(ends)
-    elif hasattr(ends, "columns") or (hasattr(ends, "keys") and not hasattr(ends, "x")):
-        found = _of_table(ends, names)
+    elif hasattr(ends, "columns") or (isinstance(ends, Mapping) and not hasattr(ends, "x")):
+        found = _of_table(ends, names, values is not None)
     elif _is_results(ends):
         found = _of_results([ends] if hasattr(ends, "x") else list(ends))
     else:
@@ -100,7 +102,8 @@ def _array(name: str, given: Any, ndim: int) -> Array:
     if ndim == 1 and array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != ndim:
-        raise ValueError(f"{name} has shape {array.shape}; wanted {wanted}.")
+        column = f"; of one coordinate, {name}[:, None]" if (array.ndim, ndim) == (1, 2) and array.size else ""
+        raise ValueError(f"{name} has shape {array.shape}; wanted {wanted}{column}.")
     return array
 
 
@@ -139,27 +142,33 @@ def _of_results(results: list[Any]) -> Ends:
 # ---- tables
 
 
-def _of_table(table: Any, names: Any) -> Ends:
-    """A DataFrame, or a dict of columns."""
-    columns = [str(column) for column in table]
+def _of_table(table: Any, names: Any, has_values: bool) -> Ends:
+    """A DataFrame, or a dict of columns. It has no column of values where they are given, or where names are."""
+    table = {str(column): table[column] for column in table}
+    columns = list(table)
     plain = {column.lower(): column for column in columns}
     column = next((plain[name] for name in VALUES if name in plain), None)
-    if column is None or column in (names or ()):
-        raise ValueError(f"the columns are {columns}; wanted one with the values, named {', '.join(VALUES[:6])} ...")
+    column = None if column in (names or ()) or (has_values and column in _SHORT) else column
+    if column is None and names is None and not has_values:
+        raise ValueError(
+            f"the columns are {columns}; wanted one with the values, named {', '.join(VALUES[:6])} ...; or values=, or "
+            "names= of the coordinates, which with fun are enough."
+        )
     coordinates = list(names) if names is not None else _coordinates(table, columns, column)
     missing = [name for name in coordinates if name not in columns]
     if missing:
         raise ValueError(f"the columns are {columns} and lack {missing}, which names has.")
     if not coordinates:
-        raise ValueError(f"the columns are {columns}; wanted a column for each coordinate beside {column!r}.")
+        beside = "" if column is None else f" beside {column!r}"
+        raise ValueError(f"the columns are {columns}; wanted a column of numbers for each coordinate{beside}.")
     x = np.stack([_array(f"column {name!r}", table[name], 1) for name in coordinates], axis=-1)
     said = next((plain[name] for name in _SAYS if name in plain), None)
     says = None if said is None else _truth(table[said])
-    values = _array(f"column {column!r}", table[column], 1)
-    return Ends(x, values, converged=says, names=tuple(coordinates), column=column)
+    values = None if column is None else _array(f"column {column!r}", table[column], 1)
+    return Ends(x, values, converged=says, names=tuple(coordinates), column=column or "")
 
 
-def _coordinates(table: Any, columns: list[str], value: str) -> list[str]:
+def _coordinates(table: Any, columns: list[str], value: str | None) -> list[str]:
     """The columns of numbers that are not about the run."""
     others = [name for name in columns if name != value and name.lower() not in _ABOUT]
     others = [name for name in others if not name.startswith("Unnamed")]

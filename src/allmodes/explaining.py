@@ -15,10 +15,10 @@ from allmodes.nva.mixture import Mixture
 from allmodes.objective.residuals import SumOfSquares
 from allmodes.result import Fit, Mode, Result
 
-_OTHER = 1e-6  # of a cost: far above rounding, that much it differs for other data
+_OTHER = 1e-6  # of a cost: far more than rounding, far less than other data would change
 # What a search says of functions whose differences over short steps are 0, or rounding.
 _ROUNDED = "the function is rough", "the function is coarse"
-_LONG = 0.01  # of a parameter: over such steps their differences tell a slope
+_LONG = 0.01  # of a parameter: steps over which differences show a slope
 _EXACT = 1e-20  # of the usual cost: residuals that are rounding, and tell no errors of the data
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ def explained(result: Result, part: SumOfSquares, is_absolute: bool, left: int, 
     """The result with a `Fit` for every mode, and weights that are shares of the posterior.
 
     Residuals and Jacobian at the modes are evaluated in this process, best first, as far as the evaluations that are
-    left reach; the search has kept some back for that. Where they are noisy, a Jacobian made of differences says
+    left reach; the search has kept some back for that. Where they are noisy, a Jacobian from differences says
     nothing, and no errors are stated; of models that are rounded it is made over long steps.
     """
     seen, nfev, njev = [], 0, 0

@@ -6,10 +6,12 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allmodes.driver import Driver
+from allmodes.hints import Bounds, Constraints, Names, Per, Random, Scales, Starts, Symmetry, Table, Wrapped
 from allmodes.keywords import helpful
+from allmodes.nva.annealing import Algorithm
 from allmodes.objective import Needs
 from allmodes.result import Result
 from allmodes.task import Task
@@ -48,17 +50,17 @@ class ModeFinder:
     @helpful(_OTHERWISE)
     def __init__(
         self,
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         *,
-        x0: Any = None,
-        starts: Any = None,
-        warm_start: Any = None,
+        x0: ArrayLike | None = None,
+        starts: Starts | None = None,
+        warm_start: tuple[ArrayLike, ArrayLike] | Table | Result | None = None,
         jac: bool = False,
         hess: bool = False,
         residuals: bool = False,
         maximise: bool = False,
         target: str = "all",
-        method: Any = "auto",
+        method: str | Algorithm = "auto",
         n_modes: int | None = None,
         maxfev: int | None = None,
         maxiter: int | None = None,
@@ -66,16 +68,16 @@ class ModeFinder:
         effort: float | None = None,
         cost: float | None = None,
         xtol: float = 1e-6,
-        periodic: Any = None,
-        noise: Any = None,
+        periodic: Wrapped | None = None,
+        noise: bool | float | None = None,
         polish: bool = True,
-        rng: Any = None,
-        names: Any = None,
-        integrality: Any = None,
-        scale: Any = None,
-        spread: Any = None,
-        symmetry: Any = None,
-        constraints: Any = None,
+        rng: Random | None = None,
+        names: Names | None = None,
+        integrality: Wrapped | None = None,
+        scale: Scales | None = None,
+        spread: Per | None = None,
+        symmetry: Symmetry | None = None,
+        constraints: Constraints | None = None,
         within: float | None = None,
         min_distance: float | None = None,
         options: dict[str, Any] | None = None,
@@ -102,10 +104,11 @@ class ModeFinder:
 
         With `exact` these are n points, whatever is in flight, and none that is out or among the last thousands that
         were told: the search begins as many local searches, or looks at as many more starts, as it takes. Fewer are
-        left at the end of a budget, and none once the search has found enough; values that come later still count. A
-        noisy function is evaluated more than once at a point. Not for annealing, constraints, whole numbers and
-        choices, which have to know whole rounds. Where some points take longer than others, or are told in another
-        order, options={"order": "completion"} saves many evaluations. Without n it is one round: as many as are due.
+        left at the end of a budget, and once the search has found enough only what it has begun; values that come later
+        still count. Points that do not come back count as failed after a long time. A noisy function is evaluated more
+        than once at a point. Not for annealing, constraints, whole numbers and choices, which have to know whole
+        rounds. Where some points take longer than others, or are told in another order, options={"order": "completion"}
+        saves many evaluations. Without n it is one round: as many as are due.
         """
         if not exact:
             return self._driver.ask(n, again)
@@ -124,7 +127,13 @@ class ModeFinder:
         """Which derivatives are wanted at the points last asked for."""
         return self._driver.state.rounds.needs
 
-    def tell(self, x: Any, values: Any, gradients: Any = None, hessians: Any = None) -> None:
+    def tell(
+        self,
+        x: ArrayLike,
+        values: ArrayLike,
+        gradients: ArrayLike | None = None,
+        hessians: ArrayLike | None = None,
+    ) -> None:
         """Report results at points (m, D), in any order: values (m,), NaN where the function failed.
 
         Points that were never asked for are welcome too: they count as evaluations, and the search may start there. A
@@ -169,6 +178,11 @@ class ModeFinder:
         """What is found so far."""
         return self._driver.result
 
+    @property
+    def result_at_once(self) -> Result:
+        """What is found so far; a search that has found enough is over, whatever is in flight."""
+        return self._driver.result_at_once
+
     def save(self, path: str | os.PathLike[str], *, keeps_previous: bool = False) -> None:
         """Write the search to one file; `ModeFinder.load` resumes it exactly there.
 
@@ -178,7 +192,7 @@ class ModeFinder:
         self._driver.save(path, keeps_previous=keeps_previous)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, constraints: Any = None) -> ModeFinder:
+    def load(cls, path: str | os.PathLike[str], *, constraints: Constraints | None = None) -> ModeFinder:
         """A search as it was saved; constraints are functions, which are not saved and have to be passed again."""
         finder = cls.__new__(cls)
         finder._driver = Driver.load(path)

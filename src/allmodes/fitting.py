@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allmodes.checks import real_array
 from allmodes.explaining import explained
+from allmodes.hints import Bounds, Derivative, Names, Per, Random, Scales, Starts, Symmetry, Table, Wrapped
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find, interrupted
+from allmodes.nva.annealing import Algorithm
 from allmodes.objective.residuals import sum_of_squares
 from allmodes.progress import Progress
 from allmodes.result import Result
@@ -44,19 +46,19 @@ _OF_CURVES = {
 @helpful(_OTHERWISE)
 def find_fits(
     residuals: Callable[..., Any],
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     *,
-    jac: Any = None,
+    jac: Derivative | None = None,
     args: Any = (),
-    sigma: Any = None,
+    sigma: ArrayLike | None = None,
     absolute_sigma: bool | None = None,
-    loss: Any = "linear",
+    loss: str | Callable[..., Any] = "linear",
     f_scale: float = 1.0,
-    x0: Any = None,
-    starts: Any = None,
-    warm_start: Any = None,
+    x0: ArrayLike | None = None,
+    starts: Starts | None = None,
+    warm_start: tuple[ArrayLike, ArrayLike] | Table | Result | None = None,
     target: str = "all",
-    method: Any = "auto",
+    method: str | Algorithm = "auto",
     n_modes: int | None = None,
     maxfev: int | None = None,
     maxiter: int | None = None,
@@ -64,21 +66,21 @@ def find_fits(
     effort: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
-    periodic: Any = None,
-    noise: Any = None,
+    periodic: Wrapped | None = None,
+    noise: bool | float | None = None,
     workers: Any = 1,
     timeout: float | None = None,
     retries: int = 1,
     on_error: str = "raise",
     polish: bool = True,
-    rng: Any = None,
+    rng: Random | None = None,
     callback: Callable[..., Any] | None = None,
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    names: Any = None,
-    scale: Any = None,
-    spread: Any = None,
-    symmetry: Any = None,
+    names: Names | None = None,
+    scale: Scales | None = None,
+    spread: Per | None = None,
+    symmetry: Symmetry | None = None,
     within: float | None = None,
     min_distance: float | None = None,
     options: dict[str, Any] | None = None,
@@ -148,14 +150,14 @@ def find_fits(
 def curve_fit(
     f: Callable[..., Any],
     xdata: Any,
-    ydata: Any,
-    p0: Any = None,
-    sigma: Any = None,
+    ydata: ArrayLike,
+    p0: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
     absolute_sigma: bool = False,
-    bounds: Any = (-np.inf, np.inf),
-    jac: Any = None,
+    bounds: Bounds = (-np.inf, np.inf),
+    jac: Derivative | None = None,
     *,
-    names: Any = None,
+    names: Names | None = None,
     vectorized: bool = False,
     **options: Any,
 ) -> Result:

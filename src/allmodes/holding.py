@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class Outside(NamedTuple):
-    """Of a mode under constraints, in the user's sign and units: see `Mode`."""
+    """What is known of a mode under constraints, in the user's sign and units: see `Mode`."""
 
     violation: float
     constraints: tuple[int, ...]
@@ -23,7 +23,7 @@ class Outside(NamedTuple):
 
 
 def held_outside(found: Frozen, frame: Frame, hessian: Array) -> Outside | None:
-    """What the user is told, by the Hessian (D, D) of the Lagrangian in his coordinates; None without constraints."""
+    """What the user is told, from the Hessian (D, D) of the Lagrangian, in user coordinates; None if unconstrained."""
     held = found.held
     if held is None:
         return None
@@ -35,7 +35,7 @@ def of_active_set(found: Frozen) -> tuple[Array, Array]:
     """Eigenvalues along the active set, and slopes across it: 1 where equalities leave no other side."""
     assert found.held is not None
     free, d = found.held.free, len(found.gradient)
-    kept = largest(found.hessian, free)
+    kept = largest(np.asarray(found.hessian), free)
     slopes = np.concatenate([found.held.slopes, np.abs(found.gradient[found.active])])[: d - free]
     return kept, np.append(slopes, np.ones(d - free - len(slopes)))
 

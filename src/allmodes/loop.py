@@ -83,8 +83,7 @@ def find(task: Task, function: Function | Residuals, execution: Execution) -> Re
     keeper = Keeper(execution.checkpoint, (task.options or {}).get("checkpoint_every", EVERY))
     driver = keeper.resumed(asked)
     if driver is not asked and (constraints := asked.state.context.constraints) is not None:
-        driver.state.context.constraints = constraints
-        constraints.taken()  # they were counted when the search began
+        driver.state.context.constrain(constraints)
     driver.cost = source.cost
     driver.counts_best = isinstance(function, Residuals) and function.counts_best
     with (

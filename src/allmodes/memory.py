@@ -122,7 +122,7 @@ def _has(entry: Entry, places: list[int]) -> bool:
 
 
 def keys_of(points: Array) -> list[bytes]:
-    """What points (m, D) are looked up by: their bytes.
+    """The keys by which points (m, D) are looked up: their bytes.
 
     >>> keys_of(np.array([[0.0], [-0.0], [1.0]]))[:2] == 2 * [bytes(8)]
     True

@@ -1,4 +1,4 @@
-"""Places whose ends are on several hills are parted: what lies between two ends of one place tells."""
+"""Parts places whose ends are on several hills, by what lies between two ends of a place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FINER = 0.1  # of the radius: with which a place on several hills is grouped ag
 def parted(
     box: Box, units: Array, losses: Array, groups: Groups, radius: float, values_at: Callable[[Array], Array], most: int
 ) -> tuple[Groups, int]:
-    """The groups with those on several hills parted, and how many evaluations that took, at most `most`.
+    """The groups, with those on several hills parted, and how many evaluations that took, at most `most`.
 
     Between the best end and the farthest of each place the function is evaluated; it is one hill if it is nowhere
     worse than the worse of them. In a bent valley it may be, and one place becomes several: they are followed, and

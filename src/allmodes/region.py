@@ -15,7 +15,7 @@ from allmodes.objective.bounds_scipy import as_pairs
 Array = NDArray[np.float64]
 
 _ON = 1e-9  # of the width: ends that rounding has put outside a bound are on it
-_LEAST = 1e-2  # of what a coordinate is in size, and of the widest: where all ends agree their scatter is no width
+_LEAST = 1e-2  # of the size of a coordinate, and of the widest one: where all ends agree, scatter gives no width
 
 
 class Region(NamedTuple):

@@ -8,10 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from allmodes.checks import whole_number
+from allmodes.hints import Bounds, Derivative, Names, Random, Wrapped
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find, interrupted
+from allmodes.nva.annealing import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.residuals import SumOfSquares, sum_of_squares
 from allmodes.progress import Progress
@@ -40,12 +43,12 @@ _OTHERWISE = {
 @helpful(_OTHERWISE)
 def find_roots(
     F: Callable[..., Any],
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     *,
-    jac: Any = None,
+    jac: Derivative | None = None,
     args: Any = (),
-    x0: Any = None,
-    method: Any = "auto",
+    x0: ArrayLike | None = None,
+    method: str | Algorithm = "auto",
     n_modes: int | None = None,
     maxfev: int | None = None,
     maxiter: int | None = None,
@@ -53,16 +56,16 @@ def find_roots(
     effort: float | None = None,
     xtol: float = 1e-6,
     vectorized: bool = False,
-    periodic: Any = None,
+    periodic: Wrapped | None = None,
     workers: Any = 1,
     timeout: float | None = None,
     retries: int = 1,
     on_error: str = "raise",
-    rng: Any = None,
+    rng: Random | None = None,
     callback: Callable[..., Any] | None = None,
     progress: bool | Callable[[Progress], object] = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    names: Any = None,
+    names: Names | None = None,
     options: dict[str, Any] | None = None,
 ) -> Result:
     """Find every root of F(x) = 0 in a box, with a proof for each where one can be had.

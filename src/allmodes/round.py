@@ -36,6 +36,8 @@ class Round:
         out: numbers of the points handed out to be told by row.
         is_twin: for each point whether it waits for the same one elsewhere in flight, which is handed out in its place;
             None if none does.
+        since: how many evaluations were known when points were last handed out to whoever asks for fresh ones, and how
+            many these got.
     """
 
     number: int
@@ -55,6 +57,7 @@ class Round:
     held: int = 0
     out: Rows | None = field(default=None, metadata={"stored": False})
     is_twin: NDArray[np.bool_] | None = None
+    since: tuple[int, int] | None = field(default=None, metadata={"stored": False})
 
     @staticmethod
     def of(box: Box, request: Request, number: int = 0, cost: int = 1) -> Round:
@@ -117,6 +120,17 @@ class Round:
     def has_twin(self, row: int) -> bool:
         """Whether a point waits for the same one elsewhere."""
         return self.is_twin is not None and bool(self.is_twin[row])
+
+    @property
+    def handed(self) -> Rows:
+        """Numbers of the points that are out, without those that wait for the same point elsewhere."""
+        is_out = self.is_handed & ~self.is_known
+        return (is_out if self.is_twin is None else is_out & ~self.is_twin).nonzero()[0]
+
+    def give_up(self) -> None:
+        """Points that are out count as failed."""
+        N, D = len(self.handed), self.points.shape[1]
+        self.fill(self.handed, _unknown(N), _unknown(N, D), _unknown(N, D, D))
 
     def fill_twin(self, row: int, value: Array, gradient: Array | None, hessian: Array | None) -> None:
         """The twin of a point was told: this one costs nothing."""

@@ -22,6 +22,7 @@ _ALL_OUT = (
     "them first, NaN for those that failed, or get them once more by ask(again=True). For several who ask at the same "
     'time, make the finder with options={{"width": 8}} or more, and ask for a few points at a time: ask(n).'
 )
+_LOST = 10  # times as many evaluations came back since as are out, before points that are out count as failed
 
 
 @stored
@@ -136,14 +137,31 @@ class Rounds:
                 else:
                     out[key] = out.get(key, VALUE) | round_.needs
 
-    def hand_out_fresh(self, n: int) -> Array:
-        """At most n points not yet handed out, whatever is wanted there."""
-        self.is_silent, self.last = True, []
+    def give_up(self, nfev: int) -> None:
+        """Points that have been out for very long count as failed: nobody may have them.
+
+        Since then as many evaluations came back as before, and many times as many as anybody has at a time.
+        """
+        for round_ in self.flying:
+            if round_.since is None and len(round_.handed):  # handed out otherwise, or before the search was saved
+                round_.since = nfev, len(round_.handed)
+        out = [(round_, *round_.since, len(round_.handed)) for round_ in self.flying if round_.since is not None]
+        for round_, since, batch, _ in out:
+            age = nfev - since
+            if age > max(since, _LOST * batch):
+                others = sum(n for _, other, _, n in out if 2 * (nfev - other) < age)
+                if age > _LOST * others:
+                    round_.give_up()
+
+    def hand_out_fresh(self, n: int, nfev: int = 0) -> Array:
+        """At most n points not yet handed out, whatever is wanted there; nfev are known so far."""
+        self.is_silent, self.last, wanted = True, [], n
         points: list[Array] = []
         for round_ in self.flying:
             rows = round_.waiting[:n]
             if len(rows):
                 n -= len(rows)
+                round_.since = nfev, wanted
                 self.last.append((round_, rows))
                 points.append(round_.hand_out(rows))
         return np.concatenate(points) if points else np.zeros((0, 0))

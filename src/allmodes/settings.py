@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from allmodes.checks import number, warn_renamed, whole_number
+from allmodes.checks import coordinate_names, number, warn_renamed, whole_number
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import FEASIBILITY, Constraints
 from allmodes.objective.draws_given import WIDTH, Draws
 from allmodes.objective.frame import Frame
+from allmodes.options import checked_options
 from allmodes.search.archive import Archive
 from allmodes.search.checked import SHADOW, Checks
 from allmodes.search.context import Context
+from allmodes.search.curvature import MANY
 from allmodes.search.group import Group
 from allmodes.search.methods import METHODS, check_discrete, check_surrogate, make_search
 from allmodes.search.searcher import Strategy
@@ -35,34 +36,17 @@ _PERSISTENCE_GLOBAL = 0.1  # of it, where only the best modes count
 _PERSISTENT = 200  # times (d + 1) evaluations, when the user sets no budget
 _FORMER_METHODS = {"launch": "local"}  # still accepted, with a warning
 _MOST_NUMBERS = 1000  # of starts that are written down with the settings
-_OPTIONS = {
-    "feasibility": "what a mode may violate a constraint by, as a share of the constraint's scale",
-    "temperature": "at which the weights of modes are stated, in units of the function",
-    "width": "local searches in flight: a whole number, at least that many from the beginning",
-    "patience": "local searches without a new mode before the search ends, at least",
-    "shadow": "share of the local searches recognised by known modes that run on, to see whether they are right",
-    "checkpoint_every": "seconds between two checkpoints",
-    "check": "whether to look at the function first: at noise, rounding, jac and hess; True unless given",
-    "swap": "whether exchanging two whole numbers or choices of the same bounds is a small change, too; else False",
-    "order": '"fixed", or "completion" to tell searches as they come: quicker where times differ, never the same twice',
-}
-_ORDERS = ("fixed", "completion")
-# Methods of minimize, least_squares and root, and what their options are called: those that are arguments here.
+# Methods of minimize, least_squares and root.
 _OF_SCIPY = (
     "nelder-mead", "powell", "cg", "bfgs", "newton-cg", "l-bfgs-b", "tnc", "cobyla", "cobyqa", "slsqp", "trust-constr",
     "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "lm", "trf", "dogbox", "hybr", "broyden1", "krylov",
 )  # fmt: skip
-_ARGUMENTS = {
-    "maxiter": "maxiter", "maxfev": "maxfev", "maxfun": "maxfev", "max_nfev": "maxfev", "disp": "progress",
-    "xatol": "xtol", "xtol": "xtol", "fatol": "xtol", "ftol": "xtol", "gtol": "xtol", "return_all": "callback",
-    "iprint": "progress", "maxtime": "maxtime", "workers": "workers", "seed": "rng", "rng": "rng", "n_modes": "n_modes",
-}  # fmt: skip
 
 
 @stored
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, checked. `maxfev` is the budget, `maxfev_given` what the user passed."""
+    """What was asked for, checked: `maxfev` and `method` as used, `maxfev_given` and `method_given` as passed."""
 
     method: str
     target: str
@@ -84,6 +68,7 @@ class Settings:
     within: float | None = None
     min_distance: float | None = None
     starts: Any = None
+    method_given: str = ""
 
     def asked(self, box: Box, order: int, known: int) -> dict[str, Any]:
         """Plain data from which the same search can be asked for again, given its function, bounds and names.
@@ -132,10 +117,10 @@ def prepare(
     constraints: Any = None, vectorized: bool = False, is_system: bool = False, cost: Any = None,
 ) -> tuple[Settings, Frame, Context, Strategy]:  # fmt: skip
     """Everything that a search begins with, or an error that says what is wrong."""
-    method = _method(method)
+    method = asked = _method(method)
     cost = None if cost is None else number("cost", cost, at_least=0.0)
     maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
-    others = (noise or None, symmetry, constraints, draws, cost_of_mode, order or None)
+    others = (symmetry, constraints, draws, cost_of_mode, order or None)
     is_plain = all(other is None for other in others) and not any(box.grids)
     if method == "auto" and is_plain and polish and set(options or ()) <= {"width", "temperature", "checkpoint_every"}:
         method = _by_budget(box, maxfev, cost)
@@ -158,8 +143,8 @@ def prepare(
         maxfev=usual if maxfev is None else maxfev,
         maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
-        names=_names(names, box.D),
-        options=_options(options),
+        names=coordinate_names(names, box.D),
+        options=checked_options(options),
         maxfev_given=maxfev,
         xtol=number("xtol", xtol, above=0.0),
         noise=None if noise is None else noise if isinstance(noise, bool) else _noise(noise),
@@ -172,6 +157,7 @@ def prepare(
         min_distance=None if min_distance is None else number("min_distance", min_distance, at_least=0.0),
         spread=spread if spread is None or np.ndim(spread) == 0 else list(spread),
         starts=_sampler(starts) if callable(starts) else _plain(starts, "draws"),
+        method_given=method.name if is_assembly else asked,
     )
     if method == "surrogate":
         check_surrogate(settings.maxfev, order, cost_of_mode is not None, symmetry is not None, draws is not None)
@@ -182,9 +168,10 @@ def prepare(
     if any(box.grids):
         check_discrete(method, noise, order, cost_of_mode is not None)
     share = _share_of_scale(box, draws)
+    is_light = order == 1 and cost_of_mode is None and box.d >= MANY
     context = Context(
-        box, Archive(box), _generator(rng), order=order, cost_of_mode=cost_of_mode, is_global=target == "global",
-        xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
+        box, Archive(box, is_light), _generator(rng), order=order, cost_of_mode=cost_of_mode,
+        is_global=target == "global", xtol=share * settings.xtol, noise=_noise(noise), maxfev=settings.maxfev,
         checks=Checks(settings.options.get("shadow", SHADOW)), group=_group(symmetry, box, settings),
         within=np.inf if settings.within is None else settings.within,
         min_distance=share * (settings.min_distance or 0.0), is_system=is_system,
@@ -261,61 +248,12 @@ def _perseverance(settings: Settings, d: int) -> tuple[int, float]:
 
 
 def _method(method: Any) -> Any:
-    """The method by its name of today."""
+    """The method by its current name."""
     new = _FORMER_METHODS.get(method) if isinstance(method, str) else None
     if new is None:
         return method
     warn_renamed(f'method="{method}"', f'method="{new}"')
     return new
-
-
-def _options(options: Any) -> dict[str, Any]:
-    if options is None:
-        return {}
-    if not isinstance(options, dict):
-        raise TypeError(f"options is {options!r} ({type(options).__name__}); wanted a dict.")
-    for name in options:
-        if name not in _OPTIONS:
-            allowed = "; ".join(f"{key!r} ({what})" for key, what in _OPTIONS.items())
-            if name in _ARGUMENTS:
-                raise ValueError(f"options has {name!r}, which is an argument here: {_ARGUMENTS[name]}=...")
-            close = get_close_matches(str(name), _OPTIONS, 1)
-            meant = f"; did you mean {close[0]!r}? Allowed" if close else "; allowed"
-            raise ValueError(f"options has {name!r}{meant} are {allowed}.")
-    checked = dict(options)
-    for name in ("temperature", "checkpoint_every", "feasibility"):
-        if name in options:
-            checked[name] = number(f"options[{name!r}]", options[name], above=0.0)
-    if "shadow" in options:
-        checked["shadow"] = number('options["shadow"]', options["shadow"], at_least=0.0)
-        if checked["shadow"] > 1.0:
-            raise ValueError(f'options["shadow"] is {options["shadow"]}; wanted a share, from 0 to 1.')
-    for name in ("width", "patience"):
-        if name in options:
-            checked[name] = whole_number(f"options[{name!r}]", options[name], 1)
-    for name in ("check", "swap"):
-        if not isinstance(options.get(name, True), bool):
-            raise TypeError(f'options["{name}"] is {options[name]!r}; wanted True or False.')
-    if options.get("order", "fixed") not in _ORDERS:
-        raise ValueError(f'options["order"] is {options["order"]!r}; wanted "fixed" or "completion".')
-    return checked
-
-
-def _names(names: Any, D: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"x{i}" for i in range(D))
-    wanted = f"wanted {D} strings, one for each coordinate"
-    try:
-        given = None if isinstance(names, str | bytes | set | frozenset) else list(names)  # sets have no order
-    except TypeError:
-        given = None
-    if given is None:
-        raise TypeError(f"names is {names!r} ({type(names).__name__}); {wanted}.")
-    if len(given) != D or not all(isinstance(name, str) for name in given):
-        raise ValueError(f"names is {names!r}; {wanted}.")
-    if len(set(given)) < D:
-        raise ValueError(f"names is {names!r}; every coordinate needs a name of its own.")
-    return tuple(str(name) for name in given)
 
 
 def _plain(given: Any, what: str = "points") -> Any:

@@ -30,7 +30,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _LOOK = 0  # the ticket of rounds of the first look, while that is not over
-_MOST_RECALLED = 10_000  # points: beyond that, a search most of whose points are free ends; no budget would end it
+_MOST_RECALLED = 10_000  # points: with more, a search ends if most of its points are free, for no budget would end it
 _MOST_FAILURES = 20  # kept, as by one evaluator: the state of a search that is often resumed stays bounded
 
 
@@ -159,8 +159,8 @@ class FinderState:
             evaluation = self.frame.equations_inward(round_.value, *derivatives)
         else:
             evaluation = self.frame.inward(round_.value, *derivatives, self.context.has_model)
-        if self.settings.within is not None:  # in the size of values inside
-            self.context.within = self.settings.within * (self.frame.factor or 1.0)
+        if self.settings.within is not None:
+            self.context.want_within(self.settings.within * (self.frame.factor or 1.0))
         self.note(round_.units, evaluation.value, round_.cost, round_.is_free)
         if round_.ticket == LOOSE:
             self.search.add_points(round_.units, evaluation.value)
@@ -175,7 +175,7 @@ class FinderState:
         self.history.add(self.context.nfev, self.frame.value(best) if math.isfinite(best) else math.nan, found)
 
     def _look(self, round_: Round) -> None:
-        """A first look at the function. One that proves noisy is searched as such, by the methods that can."""
+        """The first look at the function. One that proves noisy is searched as such, by the methods that can."""
         with np.errstate(all="ignore"):
             told = Evaluation(round_.value, round_.gradient, round_.hessian)
             self.diagnosis.tell(round_.points, slopes_of_squares(told) if self.context.is_system else told)

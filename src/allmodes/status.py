@@ -57,9 +57,8 @@ _MESSAGES = {
     ),
     Status.NO_MODE: (
         "The search ended without a mode; x is the best point evaluated.",
-        'Allow more evaluations (maxfev) or time (maxtime); a function of steps needs method="black-box", and what '
-        "is not allowed is better a constraint (constraints=) than a steep penalty. One without "
-        "a lower bound has no mode to be found: give it bounds.",
+        'Allow more evaluations (maxfev) or time (maxtime). A step function needs method="black-box". Pass constraints '
+        "with constraints= rather than as a steep penalty. A function without a lower bound has no mode: give bounds.",
     ),
     Status.NO_FEASIBLE_POINT: (
         "No point was found that satisfies all constraints; x is the one that violates them least.",

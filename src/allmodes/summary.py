@@ -1,4 +1,4 @@
-"""From what a search has found to what the user is told."""
+"""Turns what a search has found into what the user is told."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ class State(Protocol):
 
 _NEARLY = 0.9  # of the budget: a search that runs out of things to try beyond this share has spent it
 _STUCK = 50  # times (d + 1) evaluations after which a local search would have got farther
+_FEW = 50  # times (d + 1) evaluations: with fewer a model finds more (benchmarks/few.py)
 _SAME = 1e-3  # of the box: a better point this close to a mode is the same mode, located more accurately
 _CLOSE = 10.0  # xtol: within this distance the mode's verification holds for the point, too
 BEYOND = "x is the best point evaluated, better than every mode, and not verified"
@@ -88,7 +89,7 @@ def build_result(state: State, reasons: dict[str, str], seconds: float) -> Resul
     pending = [(round_, round_.pending) for round_ in state.rounds.flying if round_.is_begun]
     return Result(
         x=x, fun=fun, success=status.success and bool(summary.modes), status=status,
-        message=f"{_said_of(status, state)} {said} {_advice(status, context)}".strip(), nfev=context.nfev,
+        message=f"{_said_of(status, state)} {said} {_advice(status, context, settings)}".strip(), nfev=context.nfev,
         njev=state.njev + sum(len(rows) for round_, rows in pending if "gradient" in round_.needs),
         nhev=state.nhev + sum(len(rows) for round_, rows in pending if "hessian" in round_.needs),
         nit=state.nit, modes=summary.modes, coverage=summary.coverage, temperature=summary.temperature,
@@ -143,7 +144,7 @@ def _with_best(context: Context, settings: Settings) -> Context:
 
 
 def _is_better(context: Context) -> bool:
-    """Whether a point was evaluated that is better than every mode, by however little; of noisy values nobody knows."""
+    """Whether a point was evaluated that is better than every mode, by however little; unknown if values are noisy."""
     if context.constraints is not None and len(context.archive):  # feasible up to a tolerance, which is worth a little
         return context.is_beaten
     return context.noise == 0.0 and (not len(context.archive) or context.best_value > context.archive.best)
@@ -166,13 +167,23 @@ def _said_of(status: Status, state: State) -> str:
     return "There is nothing else to be found." if is_whole else status.message
 
 
-def _advice(status: Status, context: Context) -> str:
+def _advice(status: Status, context: Context, settings: Settings) -> str:
     """What to change; methods are for real coordinates alone."""
+    if status is Status.BUDGET_SPENT and settings.method in ("auto", "local") and _is_for_models(context):
+        return f'With {settings.maxfev} evaluations method="surrogate" often finds more; it takes seconds of its own.'
     if status is Status.NO_MODE and context.box.levels:
         return "Allow more evaluations (maxfev) or time (maxtime)."
     if status is Status.INTERRUPTED:  # whoever ended the search has said how to go on
         return ""
     return status.advice
+
+
+def _is_for_models(context: Context) -> bool:
+    """Whether a model of the function would find more than local searches: few values, and nothing else given."""
+    box = context.box
+    is_plain = context.order == 0 and context.constraints is None and context.group is None and not box.levels
+    is_few = context.maxfev <= _FEW * (box.d + 1)
+    return is_few and is_plain and context.drawn is None and not context.has_model and box.is_bounded
 
 
 def _status(context: Context, state: State, reasons: dict[str, str]) -> Status:
@@ -243,7 +254,7 @@ def _mode(context: Context, frame: Frame, j: int, is_global: bool, weight: float
     hits, j = int(archive.hits[j]), int(listed(context, orbit))
     found = archive.records[j]
     x = box.to_user(archive.means[j][None])[0]
-    hessian = frame.hessian(found.hessian, x, found.gradient)
+    hessian = frame.hessian(np.asarray(found.hessian), x, found.gradient)
     places = np.flatnonzero(box.free)
     free = places[~found.active & box.is_real]
     eigenvalues = np.asarray(np.linalg.eigvalsh(hessian[np.ix_(free, free)]), dtype=np.float64)

@@ -77,8 +77,8 @@ class Task:
         Args:
             order: 0 from values alone, 1 with gradients, 2 with Hessians.
             is_derived: whether gradients are made of values already: there is nothing to compare them with.
-            cost_of_mode: of residuals, evaluations that each mode costs at the end; None for a function.
-            is_system: whether F and its Jacobian come in the place of gradients and Hessians.
+            cost_of_mode: for residuals, evaluations that each mode costs at the end; None for a function.
+            is_system: whether F and its Jacobian take the place of gradients and Hessians.
         """
         settings, frame, context, search = prepare(
             self.box, x0=self.x0, order=order, maximise=self.maximise, target=self.target, method=self.method,

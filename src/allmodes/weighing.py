@@ -14,12 +14,13 @@ from allmodes.nva.mixture.mixture import Mixture
 from allmodes.objective.frame import Frame
 from allmodes.search.archive import precision
 from allmodes.search.context import Context
+from allmodes.search.curvature import LowRank
 
 Array = NDArray[np.float64]
 
 
 def weights_of(context: Context, order: NDArray[np.intp], temperature: float) -> Array:
-    """Laplace weights (J,) of modes `order` at the temperature, each of what is inside the bounds.
+    """Laplace weights (J,) of modes `order` at the temperature, each for the part inside the bounds.
 
     They are those of a measure in the user's coordinates, whatever scale these are searched on.
     """
@@ -61,10 +62,13 @@ def mixture_of(
     is_held = any(record.held for record in context.archive.records)
     if not len(order) or context.box.d < context.box.D or context.box.levels or is_held:
         return None
+    if any(isinstance(context.archive.records[j].hessian, LowRank) for j in order):  # estimates of them make no mixture
+        return None
     archive, means = context.archive, context.box.to_user(context.archive.means[order])
     scale = np.broadcast_to(context.box.slopes(means), means.shape)[:, :, None]
     precisions = (
-        np.stack([precision(archive.records[j].hessian, archive.records[j].active) for j in order]) / temperature
+        np.stack([precision(np.asarray(archive.records[j].hessian), archive.records[j].active) for j in order])
+        / temperature
     )
     factors = Full().start(np.asarray(np.linalg.inv(precisions), dtype=np.float64))
     in_user = Factors(factors.C / scale, factors.A * scale)

@@ -16,7 +16,7 @@ with warnings.catch_warnings():  # of what the packages import
     import jax
     import jax.numpy as jnp
     import numpyro.distributions as dist
-    from numpyro.infer import MCMC, NUTS, util
+    from numpyro.infer import HMC, MCMC, util
 
 from allmodes.adapters.numpyro import find_modes
 
@@ -73,10 +73,8 @@ def test_draws_for_arviz_know_their_mode(posterior):
 
 
 def test_chains_begin_at_the_modes(posterior):
-    chains = MCMC(
-        NUTS(mixture, max_tree_depth=2), num_warmup=0, num_samples=5, num_chains=2, chain_method="sequential",
-        progress_bar=False,
-    )  # fmt: skip
+    kernel = HMC(mixture, num_steps=1)  # the page of the adapter has NUTS, which takes long to compile
+    chains = MCMC(kernel, num_warmup=0, num_samples=5, num_chains=2, chain_method="sequential", progress_bar=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the number of devices
         chains.run(jax.random.key(0), Y, init_params=posterior.initial_values(2))
@@ -189,6 +187,11 @@ def impossible():
 def test_what_cannot_be_searched_is_refused(model, said):
     with pytest.raises(ValueError, match=said):
         find_modes(model, rng=0)
+
+
+def test_what_is_no_model_is_said():
+    with pytest.raises(TypeError, match=r"model is 3 \(int\); wanted the function that samples"):
+        find_modes(3)
 
 
 def test_what_follows_from_the_model_cannot_be_given():

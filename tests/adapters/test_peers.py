@@ -20,7 +20,7 @@ def test_a_module_of_a_package():
         ("pypesto", lambda adapter: adapter.minimize(None)),
         ("lmfit", lambda adapter: adapter.minimize(None, None)),
         ("optimagic", lambda adapter: adapter.AllModes()),
-        ("numpyro", lambda adapter: adapter.find_modes(None)),
+        ("numpyro", lambda adapter: adapter.find_modes(len)),
         ("pymc", lambda adapter: adapter.find_modes()),
     ],
 )
@@ -35,6 +35,19 @@ def test_a_package_that_is_missing_is_named_when_it_is_needed(name, call, monkey
         call(adapter)
 
 
+def test_the_package_of_a_protocol_is_named_by_the_adapter_that_speaks_it(monkeypatch):
+    from allmodes.adapters import gest
+
+    for module in [each for each in sys.modules if each.partition(".")[0] == "gest_api"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "gest_api", None)
+    gest._generator.cache_clear()
+    with pytest.raises(ImportError, match=r"this adapter needs gest_api: pip install 'allmodes\[gest\]'"):
+        _ = gest.Generator
+    with pytest.raises(AttributeError, match="no attribute 'Generators'"):
+        _ = gest.Generators
+
+
 def test_what_a_package_itself_is_missing_is_said_as_it_is(tmp_path, monkeypatch):
     (tmp_path / "broken_peer.py").write_text("import no_such_module_at_all\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -45,9 +58,10 @@ def test_what_a_package_itself_is_missing_is_said_as_it_is(tmp_path, monkeypatch
 def test_importing_the_adapters_imports_none_of_the_tools():
     code = (
         "import sys\n"
-        "from allmodes.adapters import lmfit, numpyro, optimagic, pymc, pypesto, scipy\n"
+        "from allmodes.adapters import gest, lmfit, numpyro, optimagic, pymc, pypesto, scipy\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "allmodes" in loaded
-    assert not {"jax", "lmfit", "optimagic", "pypesto", "pytensor", "xarray", "pandas", "matplotlib"} & set(loaded)
+    tools = {"gest_api", "jax", "lmfit", "optimagic", "pypesto", "pytensor", "xarray", "pandas", "matplotlib"}
+    assert not tools & set(loaded)

@@ -26,6 +26,7 @@ FLAGS = (
 PATIENCE = 60.0  # seconds for one answer, on a machine that does other things, too
 _HIGH = 20  # file descriptors are moved above those that Chromium expects (3 and 4)
 
+DRAWN = "document.documentElement?.dataset.drawn === 'true'"  # of a report
 # Whether every plot is as wide as its place.
 _FOLLOWED = (
     "[...document.querySelectorAll('.plot .main-svg')].every((svg) => "
@@ -114,7 +115,9 @@ class Chromium:
 class Page:
     """One tab. `width`, `height` and `dark` say what it is shown on."""
 
-    def __init__(self, browser: Chromium, url: str, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+    def __init__(
+        self, browser: Chromium, url: str, width: int = 1280, height: int = 900, dark: bool = False, until: str = DRAWN
+    ) -> None:
         self.browser = browser
         self.target = browser.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
@@ -124,7 +127,7 @@ class Page:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
         self.send("Page.navigate", url=url)
-        self.wait("document.documentElement?.dataset.drawn === 'true'")
+        self.wait(until)
 
     def send(self, method: str, **params: object) -> dict:
         return self.browser.send(method, self.session, **params)

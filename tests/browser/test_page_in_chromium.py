@@ -71,7 +71,7 @@ def results():
 def addresses(results, tmp_path_factory):
     """Of the pages, written to disk as a user has them."""
     folder = tmp_path_factory.mktemp("pages")
-    functions = {"plain": himmelblau, "hostile": failing}
+    functions = {"plain": himmelblau, "hostile": failing, "crowd": himmelblau}
     return {
         name: write_report(result, folder / f"{name}.html", fun=functions.get(name), title=f"The {name} one").as_uri()
         for name, result in results.items()
@@ -100,9 +100,14 @@ def show(browser, addresses):
     yield opened
     for (name, _), page in pages.items():
         assert page.events(*NOISE) == [], name  # none of the tests made it complain
-        requests = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
-        assert requests == [addresses[name]]
+        assert requests(page) == [addresses[name]]
         page.close()
+
+
+def requests(page):
+    """What was asked for; pictures that are part of the page were not."""
+    asked = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
+    return [url for url in asked if not url.startswith("data:")]
 
 
 def column(page, heading):
@@ -138,8 +143,7 @@ def heading_at(page, heading):
 def test_it_loads_without_errors_or_requests(show, addresses, name, dark):
     page = show(name, dark)
     assert page.events(*NOISE) == []
-    requests = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
-    assert requests == [addresses[name]]
+    assert requests(page) == [addresses[name]]
     assert page.run("document.title") == f"The {name} one"
     assert page.run("document.getElementById('trouble').hidden")
     drawn = page.run("[...document.querySelectorAll('.plot')].map((plot) => plot.querySelectorAll('.main-svg').length)")
@@ -154,8 +158,7 @@ def test_an_error_would_be_seen(browser, tmp_path):
     page = browser.open(noisy.as_uri())
     page.wait("document.readyState === 'complete'")
     assert all(page.events(kind) for kind in NOISE[:3])
-    requests = [event["request"]["url"] for event in page.events("Network.requestWillBeSent")]
-    assert requests == [noisy.as_uri(), (tmp_path / "missing.png").as_uri()]
+    assert requests(page) == [noisy.as_uri(), (tmp_path / "missing.png").as_uri()]
     page.close()
 
 
@@ -397,6 +400,37 @@ def test_past_thirty_modes_only_some_are_numbered(show):
     assert 1 <= page.run(numbered) <= 30
 
 
+def test_one_of_many_small_marks_is_a_mode_that_can_be_chosen(show):
+    page = show("crowd")
+    drawn = "document.getElementById('plot-map').data.find((t) => t.fill === 'toself')"
+    assert page.run(f"{drawn}.customdata.filter((k) => k !== null).length") > 4 * 1900
+    page.middle("#plot-map .plotly .nsewdrag")  # into view
+    where = page.run(
+        "(() => { const plot = byId('plot-map'), { left, top } = plot.getBoundingClientRect(),"
+        "{ xaxis, yaxis } = plot._fullLayout; return [left + xaxis._offset + xaxis.d2p(data.map.x[1500]),"
+        "top + yaxis._offset + yaxis.d2p(data.map.y[1500])]; })()"
+    )
+    page.wait(HOVER.format("map") + "?.textContent.startsWith('mode')", lambda: where)
+    page.click(*where)
+    page.wait("chosen !== null")
+    assert page.run("Math.hypot(data.map.x[chosen] - data.map.x[1500], data.map.y[chosen] - data.map.y[1500])") < 0.03
+    page.run("choose(null)")
+
+
+def test_below_many_modes_the_function_is_an_image(show):
+    """Contours around hundreds of modes were 5 MB of curves, drawn again at every click."""
+    page = show("crowd")
+    kinds = page.run("document.getElementById('plot-slice').data.map((t) => t.type)")
+    assert "heatmap" in kinds
+    assert "contour" not in kinds
+    assert page.run("document.querySelector('#plot-slice .heatmaplayer').innerHTML.length") < 1_000_000
+
+
+def test_among_many_modes_the_global_ones_have_bars_of_their_own(show):
+    bars = "document.getElementById('plot-modes').data.filter((t) => t.type === 'bar' && t.yaxis === 'y')[0]"
+    assert show("crowd").run(f"[[...{bars}.x].sort(), {bars}.marker.color]") == [[1, 2], "#0072B2"]
+
+
 @pytest.mark.parametrize(
     ("asked", "kept"),
     [
@@ -446,7 +480,7 @@ def test_barriers_are_downloaded(show, results):
     read = json.loads(show("plain").run("asJson()"))
     merges = results["plain"].barriers.merges
     assert [way["value"] for way in read["barriers"]] == [merge.value for merge in merges]
-    assert [way["modes"] for way in read["barriers"]] == [list(merge.way.modes) for merge in merges]
+    assert [way["ranks"] for way in read["barriers"]] == [list(merge.way.modes) for merge in merges]
 
 
 # ---- the landscape

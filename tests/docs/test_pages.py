@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import command_line
@@ -12,6 +13,7 @@ import pytest
 from allmodes.cli import exits
 
 ROOT = Path(__file__).parents[2]
+WIDEST = 91  # letters of a line of code that a page of the documentation shows without a break, 1280 pixels wide
 LARGEST, LARGEST_OF_ALL = 80_000, 1_000_000  # bytes of a picture, and of all in the gallery
 
 
@@ -29,9 +31,18 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for shown in pages.Session(page, tmp_path).run():
         assert shown.agrees, f"{shown.where} shows\n{shown.wanted}\nand now prints\n{shown.got}"
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     if page.parent.name == "gallery" and page.stem != "index":
-        (picture,) = pages.pictures(page.read_text(encoding="utf-8"))
-        assert (tmp_path / picture).stat().st_size > 0
+        pictures = pages.pictures(page.read_text(encoding="utf-8"))
+        assert pictures
+        assert all((tmp_path / picture).stat().st_size > 0 for picture in pictures)
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=name_of)
+def test_no_line_of_code_is_wider_than_a_page(page):
+    lines = [line for block in pages.blocks(page.read_text(encoding="utf-8")) for line in block.text.splitlines()]
+    assert not [line for line in lines if len(line) > WIDEST]
 
 
 def test_the_gallery_has_its_pictures_and_they_are_small():

@@ -8,8 +8,11 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import chromium
 import pytest
 import reference
+
+from allmodes import hints
 
 ROOT = Path(__file__).parents[2]
 # Attributes of elements that a browser fetches without being asked. A link that a reader follows is not among them.
@@ -59,6 +62,32 @@ def test_the_site(site):
     check_formulas(files["theory.html"])
     check_map(files["theory.html"])
     check_reference(files)
+    check_types(files["generated/finding.html"])
+    if chromium.find() is not None:
+        check_widths(site)
+
+
+def check_types(html):
+    """Arguments have types, under names that are explained on the page."""
+    plain = re.sub(r"<[^>]+>", "", html)
+    assert "bounds: Bounds | None = None" in plain
+    assert "TypeAliasForwardRef" not in plain
+    for name in hints.__all__:
+        assert f'id="allmodes.hints.{name}"' in html, name
+
+
+def check_widths(site):
+    """In a browser 1280 pixels wide: no code is cut off at the right edge, and no page is wider than the screen."""
+    cut = (
+        "[...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText)"
+    )
+    with chromium.Chromium(chromium.find()) as browser:
+        page = browser.open((site / "index.html").as_uri(), until="document.readyState === 'complete'")
+        for path in sorted(site.glob("*.html")) + sorted(site.glob("g*/*.html")) + sorted(site.glob("adapters/*.html")):
+            page.send("Page.navigate", url=path.as_uri())
+            page.wait(f"location.href === '{path.as_uri()}' && document.readyState === 'complete'")
+            assert page.run(cut) == [], path.name
+            assert page.run("document.documentElement.scrollWidth") == 1280, path.name
 
 
 def check_formulas(html):

@@ -30,7 +30,7 @@ def content(result):
     return result.x.tobytes(), result.fun, result.nfev, result.nit, result.status, modes
 
 
-def search(path, maxfev=60):
+def search(path, maxfev=80):
     return find_minima(wells, BOX, rng=1, maxfev=maxfev, checkpoint=path)
 
 
@@ -120,6 +120,15 @@ def test_a_good_previous_file_is_mentioned_and_can_be_used(path):
         search(path)
     previous.replace(path)
     assert search(path, 120).nfev == expected.nfev
+
+
+def test_what_was_chosen_for_a_small_budget_is_resumed_with_a_larger_one(path):
+    assert search(path, 40).method == "surrogate"
+    result = search(path, 120)
+    assert (result.method, result.status) != ("auto", Status.BUDGET_SPENT)
+    assert 40 < result.nfev <= 120
+    with pytest.raises(ValueError, match=r"method='auto'; this one has 'local'"):
+        find_minima(wells, BOX, rng=1, maxfev=120, checkpoint=path, method="local")
 
 
 def test_the_file_of_another_program_or_of_another_kind_is_refused(path):
@@ -367,8 +376,8 @@ def test_a_saved_search_says_what_it_is_without_allmodes(path):
     with np.load(path, allow_pickle=False) as archive:
         header = json.loads(archive["header"].tobytes())
     assert header["kind"] == "mode finder"
-    assert header["note"].startswith("60 evaluations, ")
-    assert (header["settings"]["maxfev"], header["settings"]["method"]) == (60, "auto")
+    assert header["note"].startswith("80 evaluations, ")
+    assert (header["settings"]["maxfev"], header["settings"]["method"]) == (80, "auto")
     assert {"allmodes", "numpy", "scipy", "python", "sha256"} <= set(header)
 
 

@@ -41,12 +41,13 @@ def told(finder, x, fun):
 def run(finder, n, fun=camel, delay=0):
     """Search in batches of n, so many of which are told late and in another order; all the points asked for."""
     asked, waiting, rng = [np.zeros((0, 2))], np.zeros((0, 2)), np.random.default_rng(1)
-    is_short = False
+    short = 0
     while not finder.stop():
         x = finder.ask(n, exact=True)
         assert len(x) <= n
-        assert not (is_short and len(x)), "a batch that is not full is the last"
-        is_short = len(x) < n
+        is_short = len(x) < n  # it is over, unless what is still out tells otherwise
+        short += is_short and len(x) > 0
+        assert short <= 3
         asked.append(x)
         waiting = rng.permutation(np.concatenate([waiting, x]))
         kept = 0 if is_short else delay
@@ -125,7 +126,7 @@ def test_the_first_points_differ_in_any_box(bounds):
 
 class TestTheEnd:
     def test_of_a_budget(self):
-        finder = finder_of(maxfev=21)
+        finder = finder_of(maxfev=21, method="multistart")
         assert [len(finder.ask(8, exact=True)) for _ in range(4)] == [8, 8, 5, 0]
 
     def test_of_rounds(self):
@@ -216,12 +217,24 @@ def test_without_a_number_there_is_always_something():
 
 
 def test_the_end_is_known_while_points_are_out():
-    finder = finder_of(n_modes=1)
+    finder = finder_of(n_modes=1, **AS_THEY_COME)
     while not finder.stop(waits=False):
         out = finder.ask(8, exact=True)
         told(finder, out[:7], camel)
+    assert len(finder.ask(8, exact=True)) < 8  # what is left of rounds that have begun
     assert len(finder.ask(8, exact=True)) == 0
     assert "n_modes" in finder.stop(waits=False)
+
+
+def test_points_that_never_come_back_count_as_failed():
+    finder, lost = finder_of(**AS_THEY_COME), 0
+    while not finder.stop(waits=False):
+        x = finder.ask(8, exact=True)
+        told(finder, x[lost < 12 :], camel)
+        lost += 1
+        assert finder.nfev < 4000
+    assert finder.modes_found == 6
+    assert 1 <= finder.result.nfail <= 12
 
 
 def test_what_contradicts_itself_is_refused():

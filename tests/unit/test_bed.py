@@ -82,6 +82,36 @@ def test_a_run_of_the_bed_counts_evaluations(benchmarks):
     assert 0 < run.to90 <= run.to100 <= run.nfev
 
 
+def test_modes_of_other_shapes_are_what_they_should_be(benchmarks):
+    cases = benchmarks["bed_cases"].cases()
+    roots = cases["roots/slope of Himmelblau, order 1"].make()
+    assert roots.count == 9
+    assert np.abs(roots.fun(roots.places)).max() < 1e-4
+    held = cases["constrained/HS16, order 0"].make()
+    (constraint,) = held.settings["constraints"]
+    assert (constraint.fun(held.places) > -1e-6).all()
+    lattice = cases["whole/lattice d=5, order 0"].make()
+    steps = np.vstack([np.eye(5), -np.eye(5)])
+    assert all((lattice.fun(x + steps) > lattice.fun(x)).all() for x in lattice.places)
+
+
+def test_a_search_of_another_shape_counts_what_is_not_known_as_false(benchmarks):
+    bed, case = benchmarks["bed"], benchmarks["bed_cases"].cases()["whole/mixed Himmelblau, order 0"]
+    run = bed.run(case.name, 5)
+    assert (run.found, run.known, run.false, run.extra) == (4, 4, 0, 0)
+    listed = bed.judge(case, case.make(), np.array([[-3.0, -3.0]]), np.array([20]))
+    assert (listed["found"], listed["false"]) == (0, 1)
+
+
+def test_constants_of_a_shape_are_measured_with_its_cases(benchmarks):
+    tuning, constants = benchmarks["tuning"], benchmarks["constants"]
+    found = {each.address: tuning.cases_of(each) for each in constants.find_constants()}
+    assert found["allmodes.search.searchers.roots.tuning.window"] == "roots/"
+    assert found["allmodes.search.searchers.local.tuning.growth_of_fits"] == "fits/"
+    assert found["allmodes.search.searchers.local.tuning.growth"].startswith("smooth/")
+    assert all(benchmarks["bed"].chosen(pattern) for pattern in set(found.values()))
+
+
 def test_missing_modes_are_never_the_better_result(benchmarks):
     compare = benchmarks["bed_compare"]
     rest = {"known": 2, "false": 0, "doubles": 0, "extra": 0, "seconds": 1.0}

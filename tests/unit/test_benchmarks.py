@@ -104,9 +104,18 @@ def test_the_readme_has_the_figures_of_the_files():
         page.introduced("nothing")
 
 
+def test_the_story_of_the_readme_is_that_of_the_file():
+    found = rows_of("velocities", ["explanations", "runs with all", "runs with the best two"])
+    ours, theirs = found["curve_fit of allmodes"], found["multistart of least_squares"]
+    words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    text = " ".join(page.README.read_text(encoding="utf-8").split())
+    assert f"found all {words[int(ours[0])]} in {ours[1]} of 20 runs;" in text
+    assert f"in {theirs[1]} of 20, and in {20 - int(theirs[2])} of 20 they missed one of the best two." in text
+
+
 def test_the_better_figure_is_in_bold_and_neither_of_equal_ones():
     def cells(ours, theirs):
-        return overview.Row("problems", "what", ours, theirs, "peer", "{:.0f}".format).cells()[2:]
+        return overview.Row("problems", "calls", "what", ours, theirs, "peer", "{:.0f}".format).cells()[3:]
 
     assert cells(91.0, 88.0) == ["**91**", "88 peer"]
     assert cells(88.0, 91.0) == ["88", "**91** peer"]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from allmodes.checks import instance, number, real_array, whole_number
+from allmodes.checks import coordinate_names, instance, number, real_array, whole_number
 
 
 @pytest.mark.parametrize("given", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), np.float32([1, 2]), [True, 2]])
@@ -105,3 +105,13 @@ def test_an_instance_passes_and_anything_else_gets_the_hint():
     assert instance("text", "abc", str, "Write it down.") is None
     with pytest.raises(TypeError, match=r"^text is 3 \(int\); a str was wanted\. Write it down\.$"):
         instance("text", 3, str, "Write it down.")
+
+
+def test_coordinates_have_names_of_their_own():
+    assert coordinate_names(None, 2) == ("x0", "x1")
+    assert coordinate_names(["mass", "rate"], 2) == ("mass", "rate")
+    with pytest.raises(TypeError, match=r"names is 'ab' \(str\); wanted 2 strings"):
+        coordinate_names("ab", 2)
+    for wrong in (["a"], ["a", 1], ["a", "a"]):
+        with pytest.raises(ValueError, match="names is "):
+            coordinate_names(wrong, 2)

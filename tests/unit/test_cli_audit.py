@@ -45,6 +45,11 @@ class TestFiles:
         found = read_runs(table)["ends"]
         assert found["note"].tolist() == ["first", "", "x", "cut"]
         assert read_runs(table, "b")["ends"]["fun"].tolist() == [2.0, 2.0, 3.131313, 0.0]
+        table.write_text("a,Fun,b\n1,2,3\n", encoding="utf-8")
+        assert {name: each.tolist() for name, each in read_runs(table, "b")["ends"].items()} == {
+            "fun": [3.0],
+            "a": [1.0],
+        }
         table.write_text("a,fun\n1,\nNA,2\n", encoding="utf-8")
         np.testing.assert_array_equal(read_runs(table)["ends"]["fun"], [np.nan, 2.0])
 
@@ -63,6 +68,8 @@ class TestFiles:
         ("name", "content", "said"),
         [
             ("a.csv", "1,2\n3,4\n", "has no heading"),
+            ("a.csv", "", "is empty"),
+            ("a.csv", "\n\n", "is empty"),
             ("a.csv", "a,fun\n", "has no line of numbers"),
             ("a.csv", "a,a\n1,2\n", "columns of the same name"),
             ("a.csv", "a,fun\n1\n", "line 1 of the table: 1 entries; the heading has 2"),

@@ -37,6 +37,17 @@ def test_a_table_by_its_names():
     assert read(table, names=["a"]).points.tolist() == [[3.0], [4.0]]
 
 
+def test_a_table_without_a_column_of_values():
+    table = {"a": np.array([1, 2]), "b": np.array([3.0, 4.0])}
+    found = read(table, [5.0, 6.0])
+    assert found.points.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert found.values.tolist() == [5.0, 6.0]
+    assert read({"x": [1.0], "y": [2.0]}, [5.0]).points.tolist() == [[1.0, 2.0]]
+    assert read({0: [1.0], 1: [2.0], "fun": [5.0]}).names == ("0", "1")
+    assert read(table, names=["b", "a"]).values is None
+    assert read(table, names=["b", "a"]).points.tolist() == [[3.0, 1.0], [4.0, 2.0]]
+
+
 def test_a_data_frame():
     pd = pytest.importorskip("pandas")
     found = read(pd.DataFrame({"k": [1.0, 2.0], "fun": [0.0, np.nan]}))
@@ -88,12 +99,13 @@ def test_the_real_pypesto():
         (((np.zeros(3), np.zeros(3))), ValueError, r"shape \(3,\); wanted \(n, d\)"),
         (([["a"]], [1.0]), TypeError, "real numbers were wanted"),
         (([[1.0], [1.0, 2.0]], [1.0, 1.0]), ValueError, "not an array of numbers"),
+        (([1.0, 2.0], [1.0, 1.0]), ValueError, r"of one coordinate, ends\[:, None\]"),
         (([OptimizeResult(x=[1.0], fun=0.0), 3],), TypeError, "end 1 is of type int"),
         (([OptimizeResult(x=[1.0], fun=0.0), OptimizeResult(x=[1.0, 2.0], fun=0.0)],), ValueError,
          "end 1 has 2 coordinates and end 0 has 1"),
         (([OptimizeResult(x=[1.0], fun=np.zeros(2))],), ValueError, "value of end 0 has 2 entries"),
         (({"a": np.zeros(2)},), ValueError, "wanted one with the values"),
-        (({"fun": np.zeros(2)},), ValueError, "a column for each coordinate"),
+        (({"fun": np.zeros(2)},), ValueError, "a column of numbers for each coordinate"),
         (({"fun": np.zeros(2), "a": np.zeros(2)}, None, None, ["b"]), ValueError, r"lack \['b'\]"),
         (({"fun": np.zeros(2), "a": np.zeros(2)}, np.zeros(2)), ValueError, "leave one of the two out"),
         ((np.zeros((2, 1)), np.zeros(2), np.zeros((3, 1))), ValueError, r"starts has shape \(3, 1\)"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -101,6 +103,16 @@ def test_a_profile_of_a_result_that_was_loaded_needs_the_residuals(fits, tmp_pat
 def test_a_waterfall_has_a_point_for_every_search_that_ended_in_a_mode(fits):
     drawn = sum(len(line.get_xdata()) for line in fits.plot.waterfall(ax=axes()).get_lines())
     assert drawn == sum(mode.hits for mode in fits.modes)
+
+
+def test_numbers_in_a_waterfall_do_not_hide_each_other_and_equal_values_are_level(fits):
+    few, many = fits.modes[0], [replace(fits.modes[0], hits=1, fun=1.0 + k * 1e-16) for k in range(200)]
+    ax = replace(fits, modes=(replace(few, hits=10, fun=0.5), *many)).plot.waterfall(ax=axes())
+    ranks = [text.xy[0] for text in ax.texts]
+    assert ranks[:2] == [1, 11]
+    assert 15 < len(ranks) < 35
+    assert np.diff(ranks).min() >= 6
+    assert len({float(y) for line in ax.get_lines()[1:] for y in line.get_ydata()}) == 1
 
 
 def test_results_of_functions_have_waterfalls_and_no_fits():

@@ -362,7 +362,7 @@ def test_every_argument_reaches_both_searches():
         "effort": 2.0, "vectorized": False, "periodic": [False], "noise": None, "workers": 1, "timeout": None,
         "retries": 2, "on_error": "nan", "polish": True, "rng": 5, "callback": None, "progress": False,
         "checkpoint": None, "names": ["a"], "options": {"width": 2}, "integrality": [False], "scale": "linear",
-        "spread": 3.0, "symmetry": [[0]], "within": 5.0, "min_distance": 0.1, "constraints": [],
+        "spread": 3.0, "symmetry": [[0]], "within": 5.0, "min_distance": 0.1, "constraints": [], "cost": 0.5,
     }  # fmt: skip
     assert {"fun", "bounds", *given} == set(inspect.signature(find_minima).parameters)
 
@@ -377,6 +377,7 @@ def test_every_argument_reaches_both_searches():
     for (task, function, execution), maximise in zip(seen, (False, True), strict=True):
         found = {**vars(task), **function._asdict(), **execution._asdict()}
         assert found.pop("maximise") is maximise
+        assert found.pop("strategy") is None  # of an audit alone
         assert found == expected
 
 

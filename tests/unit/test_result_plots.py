@@ -62,13 +62,18 @@ def test_the_axes_given_are_returned(kind):
     ax.figure.canvas.draw()
 
 
+def open_figures():
+    """Those that pyplot holds, perhaps of tests before this one."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return pyplot.get_fignums() if pyplot else []
+
+
 @pytest.mark.parametrize("kind", STILL)
 def test_without_axes_there_is_a_new_figure_and_nothing_global_changes(kind, tmp_path):
-    before = dict(matplotlib.rcParams)
+    before, figures = dict(matplotlib.rcParams), open_figures()
     getattr(annealed().plot, kind)().figure.savefig(tmp_path / "plot.png", dpi=40)
     assert dict(matplotlib.rcParams) == before
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    assert pyplot is None or not pyplot.get_fignums()
+    assert open_figures() == figures
 
 
 def test_notebooks_show_the_picture():

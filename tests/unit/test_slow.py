@@ -20,7 +20,11 @@ def names_in(path):
 
 def test_folders_and_modules_exist():
     assert all((TESTS / folder).is_dir() for folder in slow.FOLDERS)
-    assert set(MODULES) >= slow.MODULES
+    assert set(MODULES) >= slow.MODULES | set(slow.LONGEST)
+
+
+def test_the_longest_files_have_the_first_turns():
+    assert sorted(("test_bounds", *reversed(slow.LONGEST)), key=slow.turn) == [*slow.LONGEST, "test_bounds"]
 
 
 @pytest.mark.parametrize("module", slow.TESTS)

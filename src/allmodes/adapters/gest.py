@@ -25,6 +25,7 @@ STOP = (_ID, _CLOSING)  # for libEnsemble's ExitCriteria(stop_val=STOP), with Ge
 _SENSES = {"MinimizeObjective": False, "MaximizeObjective": True}
 _REALS = (None, float, "float", "float64", "f8", np.float64)  # types of variables
 _OURS = ("bounds", "names", "maximise", "jac", "hess", "residuals")  # settings that follow from the VOCS
+_FAILED = {"_status", "xopt_error"}  # what optimas and Xopt add to a point; one without an objective has failed then
 _SHIFTED = 1e-6  # of a variable's size: a result farther than that from what was suggested is of another point
 
 Floats = NDArray[np.float64]
@@ -62,10 +63,14 @@ class _Suggesting:
 
     def _validate_vocs(self, vocs: Any) -> None:
         """Refuse what a search for optima does not have."""
+        if not hasattr(vocs, "objectives"):
+            raise TypeError(f"vocs is {vocs!r} ({type(vocs).__name__}); wanted a gest_api.vocs.VOCS.")
+        if not vocs.variables:
+            raise ValueError("the VOCS has no variables; wanted real numbers between two bounds.")
         if len(vocs.objectives) != 1:
             raise ValueError(
-                f"the VOCS has {len(vocs.objectives)} objectives {list(vocs.objectives)}; wanted one. Weigh several "
-                "them into one."
+                f"the VOCS has {len(vocs.objectives)} objectives {list(vocs.objectives)}; wanted one. Make several one "
+                "by weights."
             )
         (name, objective), *_ = vocs.objectives.items()
         if type(objective).__name__ not in _SENSES:
@@ -99,10 +104,10 @@ class _Suggesting:
             points = np.concatenate([self._left, self._finder.ask(wanted - len(self._left), exact=True)])
             if len(points) < wanted and not self._closing:
                 self._left = points
-                few = f"; {len(points)} points are left" if len(points) else ""
+                why = "; ".join(self.stop().values()) or "the last evaluations are out, and not ingested"
+                left = {0: "none is", 1: "1 is"}.get(len(points), f"{len(points)} are")
                 raise FinishedError(
-                    f"{wanted} points are asked for and the search is over: {'; '.join(self.stop().values())}{few}. "
-                    "What was found is in generator.result."
+                    f"{wanted} points are asked for and {left} left: {why}. What was found is in generator.result."
                 )
         self._left = self._left[len(points) :]
         numbers = range(self._count, self._count + len(points))
@@ -131,6 +136,8 @@ class _Suggesting:
         Those with an `_id` must have been suggested, and count once; those without may be anybody's. An objective that
         is not finite is a failure.
         """
+        if isinstance(results, dict) or not all(isinstance(result, dict) for result in results):
+            raise TypeError("results are not a list of dicts, one for each point: names and their values.")
         told = [self._read(result) for result in results if result.get(_ID) != _CLOSING]
         fresh = {number: (x, value) for number, x, value in told if number is not None and number in self._out}
         others = [(x, value) for number, x, value in told if number is None]
@@ -144,13 +151,13 @@ class _Suggesting:
         """The id of a result, the point as it was suggested, and the value."""
         names = list(self.vocs.variables)
         number = self._number(result.get(_ID))
-        missing = [name for name in [*(names if number is None else []), self._objective] if name not in result]
+        wanted = [*(names if number is None else []), *([] if _FAILED & set(result) else [self._objective])]
+        missing = [name for name in wanted if name not in result]
         if missing:
             raise ValueError(
                 f"a result has no {missing[0]!r}: it has {list(result)}; wanted {[*names, self._objective]}."
             )
-        value = result[self._objective]
-        value = float("nan") if value is None else float(np.asarray(value).item())
+        value = self._value(result.get(self._objective))
         if number is None:
             return None, np.array([float(result[name]) for name in names]), value
         x = self._out.get(number)
@@ -162,11 +169,19 @@ class _Suggesting:
                 )
         return number, x, value
 
+    def _value(self, given: Any) -> float:
+        """An objective; NaN for None."""
+        try:
+            return float("nan") if given is None else float(np.asarray(given).item())
+        except (TypeError, ValueError):
+            raise TypeError(f"the objective {self._objective} of a result is {given!r}; wanted a number.") from None
+
     def _number(self, given: Any) -> int | None:
-        """An id, refused unless it was given to a point."""
-        if given is None:
+        """An id, refused unless it was given to a point. Tables of points with and without have NaN for none."""
+        if given is None or (isinstance(given, float) and np.isnan(given)):
             return None
-        number = int(given) if isinstance(given, int | np.integer) and not isinstance(given, bool) else -1
+        is_whole = isinstance(given, int | np.integer) or (isinstance(given, float) and given.is_integer())
+        number = int(given) if is_whole and not isinstance(given, bool) else -1
         if not 0 <= number < self._count:
             raise ValueError(
                 f"a result has {_ID} {given!r}, which this generator has not suggested: it has suggested {self._count} "
@@ -188,7 +203,7 @@ class _Suggesting:
     @property
     def result(self) -> Result:
         """What is found so far."""
-        return self._finder.result
+        return self._finder.result_at_once
 
 
 @cache

@@ -80,7 +80,7 @@ def audit_command(
     arguments = read_runs(runs, value)
     arguments |= _asked(target, given(chosen))
     if not (quiet or is_json):
-        _say_what(runs, arguments)
+        _say_what(runs, arguments, value)
     result = _audited(arguments | {"polish": not no_polish}, debug)
     if target is not None:
         result = replace(result, settings=result.settings | {"function": check_name(target)})
@@ -111,7 +111,7 @@ def _asked(target: str | None, settings: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _say_what(runs: Path, arguments: dict[str, Any]) -> None:
+def _say_what(runs: Path, arguments: dict[str, Any], value: str | None) -> None:
     """Which columns were taken for what."""
     from allmodes.ends import read
 
@@ -119,7 +119,7 @@ def _say_what(runs: Path, arguments: dict[str, Any]) -> None:
         found = read(arguments["ends"], arguments.get("values"), arguments.get("starts"), arguments.get("names"))
     except (ValueError, TypeError) as error:
         raise Usage(f"{runs}: {error}") from None
-    named = f", values in {found.column}, coordinates {', '.join(found.names or ())}" if found.column else ""
+    named = f", values in {value or found.column}, coordinates {', '.join(found.names or ())}" if found.column else ""
     say(f"{len(found.points):,} runs in {runs}{named}")
 
 

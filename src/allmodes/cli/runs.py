@@ -44,6 +44,8 @@ def _of_csv(path: Path, value: str | None) -> dict[str, Any]:
         first = next((line for line in file if line.strip()), "")
         rest = file.readlines()
     mark = max(",;\t", key=first.count)
+    if not first:
+        raise Usage(f"{path} is empty; {_WANTED}.")
     if mark not in first:  # columns between spaces, or only one
         lines = [" ".join(line.split()) for line in [first, *rest]]
         mark = " "
@@ -66,7 +68,8 @@ def _of_csv(path: Path, value: str | None) -> dict[str, Any]:
     if value is not None:
         if value not in table:
             raise Usage(f"--value is {value}; {path} has the columns {', '.join(head)}.")
-        table = {"fun": table.pop(value)} | table
+        values = table.pop(value)
+        table = {"fun": values} | {name: column for name, column in table.items() if name.lower() != "fun"}
     return table
 
 

@@ -1,6 +1,6 @@
 """The user's function: values, derivatives, counts, failures."""
 
-from allmodes.objective.evaluation import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
+from allmodes.objective.evaluation import BY_ORDER, GRADIENT, HESSIAN, VALUE, Evaluation, Needs
 from allmodes.objective.objective import Objective
 
-__all__ = ["GRADIENT", "HESSIAN", "VALUE", "Evaluation", "Needs", "Objective"]
+__all__ = ["BY_ORDER", "GRADIENT", "HESSIAN", "VALUE", "Evaluation", "Needs", "Objective"]

@@ -10,7 +10,7 @@ from typing import Any
 from allmodes.objective.autodiff import traceable
 from allmodes.objective.bounds import Box
 from allmodes.objective.equations import Equations
-from allmodes.objective.evaluation import GRADIENT, HESSIAN, VALUE, Needs
+from allmodes.objective.evaluation import BY_ORDER, VALUE, Needs
 from allmodes.objective.grids import WithChoices, labels_of
 from allmodes.objective.objective import Objective
 from allmodes.objective.packages import PACKAGES, AutogradPart, JaxPart, Single, TorchPart, require
@@ -80,7 +80,7 @@ class Source:
     @property
     def offers(self) -> Needs:
         """The derivatives that can be asked for."""
-        return (VALUE, GRADIENT, GRADIENT | HESSIAN)[2 if self.has_model else self.order]
+        return BY_ORDER[2 if self.has_model else self.order]
 
     def cost(self, needs: Needs) -> int:
         """Evaluations of the function for one point at which these derivatives are wanted, too."""

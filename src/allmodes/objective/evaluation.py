@@ -12,6 +12,7 @@ Needs: TypeAlias = frozenset[str]
 VALUE: Needs = frozenset()
 GRADIENT: Needs = frozenset({"gradient"})
 HESSIAN: Needs = frozenset({"hessian"})
+BY_ORDER: list[Needs] = [VALUE, GRADIENT, GRADIENT | HESSIAN]  # of derivatives
 
 
 class Evaluation(NamedTuple):

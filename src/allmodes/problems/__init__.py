@@ -12,6 +12,7 @@ from allmodes.problems.fits import FitProblem, fit_problems
 from allmodes.problems.gaussian_mixtures import asymmetric_mixture, mixture_objective, symmetric_mixture
 from allmodes.problems.himmelblau import himmelblau
 from allmodes.problems.needle_basins import needle_basins
+from allmodes.problems.niching2026 import CompositeProblem, niching2026
 from allmodes.problems.problem import Problem
 from allmodes.problems.random_mixtures import posterior_mixture, random_mixture
 from allmodes.problems.rastrigin_funnels import rastrigin_funnels
@@ -21,6 +22,7 @@ from allmodes.problems.styblinski_tang import styblinski_tang, styblinski_tang_o
 from allmodes.problems.vincent import vincent
 
 __all__ = [
+    "CompositeProblem",
     "ConstrainedProblem",
     "FitProblem",
     "NichingProblem",
@@ -40,6 +42,7 @@ __all__ = [
     "metrics",
     "mixture_objective",
     "needle_basins",
+    "niching2026",
     "posterior_mixture",
     "pyramidal",
     "random_mixture",

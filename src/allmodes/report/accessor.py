@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
+
+from allmodes.hints import Constraints
 from allmodes.nva.engine import Run
 from allmodes.objective import Objective
 from allmodes.report.bars import modes
@@ -21,6 +24,10 @@ from allmodes.report.runs import as_result, draw_run
 from allmodes.report.tree import tree
 from allmodes.report.waterfall import waterfall_of_ends
 from allmodes.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 KINDS = ("landscape", "pairs", "modes", "weights", "convergence", "parallel", "animate")
 OF_SOME = ("tree", "map")  # results with barriers, and in three dimensions or more
@@ -41,11 +48,11 @@ class Plots:
         self,
         fun: Callable[..., Any] | Objective | None = None,
         coordinates: Sequence[int | str] | None = None,
-        at: Any = None,
-        ax: Any = None,
+        at: ArrayLike | None = None,
+        ax: Axes | None = None,
         resolution: int | None = None,
         label: str = "value",
-        constraints: Any = None,
+        constraints: Constraints | None = None,
         cmap: str = VALUES,
     ) -> Any:
         """Contours of a slice of the function, with local searches, ellipses and modes numbered by rank.
@@ -70,7 +77,9 @@ class Plots:
         """
         return landscape(self._result, fun, coordinates, at, ax, resolution, label, constraints, cmap)
 
-    def pairs(self, coordinates: Sequence[int | str] | None = None, ax: Any = None, fig: Any = None) -> Any:
+    def pairs(
+        self, coordinates: Sequence[int | str] | None = None, ax: Axes | None = None, fig: Figure | None = None
+    ) -> Any:
         """Modes, and draws of the mixture, for every pair of coordinates.
 
         Args:
@@ -80,7 +89,7 @@ class Plots:
         """
         return pairs(self._result, coordinates, ax, fig)
 
-    def tree(self, ax: Any = None) -> Any:
+    def tree(self, ax: Axes | None = None) -> Any:
         """The disconnectivity tree, after `result.connect(fun)`: lines end at the values of modes and join at barriers.
 
         Dotted joins are at the worst point that was seen on a way; all others are saddles. Lines that do not join are
@@ -88,7 +97,7 @@ class Plots:
         """
         return tree(self._result, ax)
 
-    def map(self, ax: Any = None) -> Any:
+    def map(self, ax: Axes | None = None) -> Any:
         """Modes in three dimensions or more on the plane in which they differ most, with local searches and ways.
 
         The plane is that of the first two principal components of the modes, in shares of what is shown of each
@@ -96,19 +105,19 @@ class Plots:
         """
         return map_of_modes(self._result, ax)
 
-    def modes(self, ax: Any = None) -> Any:
+    def modes(self, ax: Axes | None = None) -> Any:
         """Value, weight and flatness of the best thirty modes as bars."""
         return modes(self._result, ax)
 
-    def weights(self, ax: Any = None) -> Any:
+    def weights(self, ax: Axes | None = None) -> Any:
         """Weights of the components and the temperature against evaluations, for results of annealing."""
         return weights(self._result, ax)
 
-    def convergence(self, ax: Any = None) -> Any:
+    def convergence(self, ax: Axes | None = None) -> Any:
         """Modes found and best value against evaluations."""
         return convergence(self._result, ax)
 
-    def parallel(self, ax: Any = None) -> Any:
+    def parallel(self, ax: Axes | None = None) -> Any:
         """Every mode as a line through all coordinates, coloured by value; the ends of an axis are its bounds."""
         return parallel(self._result, ax)
 
@@ -117,8 +126,8 @@ class Plots:
         path: str | os.PathLike[str],
         fun: Callable[..., Any] | Objective | None = None,
         coordinates: Sequence[int | str] | None = None,
-        at: Any = None,
-        ax: Any = None,
+        at: ArrayLike | None = None,
+        ax: Axes | None = None,
         run: int | None = 0,
         frames: int = 60,
         fps: int = 8,
@@ -135,7 +144,14 @@ class Plots:
         """
         return animate(self._result, path, fun, coordinates, at, ax, run, frames, fps)
 
-    def fits(self, f: Callable[..., Any], xdata: Any, ydata: Any, sigma: Any = None, ax: Any = None) -> Any:
+    def fits(
+        self,
+        f: Callable[..., Any],
+        xdata: Any,
+        ydata: ArrayLike,
+        sigma: ArrayLike | None = None,
+        ax: Axes | None = None,
+    ) -> Any:
         """Data with the curves of the best six explanations, and below what is left of the data.
 
         Args:
@@ -152,7 +168,7 @@ class Plots:
         residuals: Callable[..., Any] | None = None,
         points: int = 41,
         maxfev: int = 5000,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Any:
         """How much chi2 rises when a parameter is held and all others follow: the profile of the likelihood.
 
@@ -168,7 +184,7 @@ class Plots:
         """
         return profile(self._result, parameter, residuals, points, maxfev, ax)
 
-    def waterfall(self, ax: Any = None) -> Any:
+    def waterfall(self, ax: Axes | None = None) -> Any:
         """The values that local searches ended at, best first; steps are modes that were found again and again.
 
         Of `allmodes.audit` all ends, coloured by how many runs ended in the same mode; crosses are not at an optimum.
@@ -188,8 +204,8 @@ class RunPlots:
         self,
         fun: Callable[..., Any] | Objective | None = None,
         coordinates: Sequence[int | str] | None = None,
-        at: Any = None,
-        ax: Any = None,
+        at: ArrayLike | None = None,
+        ax: Axes | None = None,
         resolution: int | None = None,
     ) -> Any:
         """The paths of the means over contours of a slice, with two standard deviations of each component at the end.
@@ -200,7 +216,7 @@ class RunPlots:
         """
         return draw_run(self._run, fun, coordinates, at, ax, resolution)
 
-    def weights(self, ax: Any = None) -> Any:
+    def weights(self, ax: Axes | None = None) -> Any:
         """Weights of the components and the temperature against evaluations."""
         return weights(as_result(self._run), ax)
 
@@ -209,8 +225,8 @@ class RunPlots:
         path: str | os.PathLike[str],
         fun: Callable[..., Any] | Objective | None = None,
         coordinates: Sequence[int | str] | None = None,
-        at: Any = None,
-        ax: Any = None,
+        at: ArrayLike | None = None,
+        ax: Axes | None = None,
         frames: int = 60,
         fps: int = 8,
     ) -> Any:

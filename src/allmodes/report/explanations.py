@@ -26,6 +26,7 @@ _STEPS = 15  # of a local search at each point of a profile: it begins beside th
 _LEVELS = ((1.0, "68 %"), (3.84, "95 %"))  # of a rise of chi2, for one parameter
 _TOP = 12.0  # of a profile, at least
 _HIGHEST = 60.0  # rise of chi2 beyond which nothing is drawn, and followed
+_APART = 0.03  # of the width of a waterfall: numbers closer than this would hide each other
 _AROUND = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)  # standard errors from an explanation
 
 Floats = NDArray[np.float64]
@@ -261,13 +262,14 @@ def waterfall(result: Result, ax: Any = None) -> Any:
     ax = canvas.axes_or_new(ax, _FLAT)
     if not result.modes:
         return canvas.say(ax, "No mode was found.")
-    hits, values = np.array([max(1, mode.hits) for mode in result.modes]), np.array([mode.fun for mode in result.modes])
-    ends = np.cumsum(hits)
+    hits, values = np.array([max(1, mode.hits) for mode in result.modes]), canvas.heights(result)
+    ends, numbered = np.cumsum(hits), -np.inf
     for i, (end, n, value) in enumerate(zip(ends, hits, values, strict=True)):
         ranks = np.arange(end - n + 1, end + 1)
         ax.plot(ranks, np.full(n, value), ".", color=canvas.GLOBAL if result.modes[i].is_global else canvas.LOCAL)
-        if i < _MOST:
+        if ranks[0] - numbered >= _APART * ends[-1]:
             ax.annotate(str(i + 1), (ranks[0], value), xytext=(0.0, 5.0), textcoords="offset points", fontsize=7.0)
+            numbered = ranks[0]
     least = values[values > 0.0].min(initial=np.inf)
     if not result.maximise and (values > 0.0).all() and values.max() > 100.0 * least:
         ax.set_yscale("log")

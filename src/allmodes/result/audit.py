@@ -139,9 +139,9 @@ class Audit:
         n, arrived = len(self), counts[ARRIVED] + counts[ALONE]
         modes = int((self.reached > 0).sum())
         if self.is_checked:
-            return f"{arrived:,} of {counted(n, 'run')} ended at {counted(modes, 'optimum', 'optima')}."
+            return f"{arrived:,} of {n:,} run{'' if n == 1 else 's'} ended at {counted(modes, 'optimum', 'optima')}."
         alone = f", {counts[ALONE]:,} of them where no other did" if counts[ALONE] else ""
-        return f"{arrived:,} of {counted(n, 'run')} ended at {counted(modes, 'distinct place')}{alone}."
+        return f"{arrived:,} of {n:,} run{'' if n == 1 else 's'} ended at {counted(modes, 'distinct place')}{alone}."
 
     @property
     def _farthest(self) -> int:

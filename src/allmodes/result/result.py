@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.hints import Random, Symmetry
 from allmodes.keywords import helpful
 from allmodes.modes.coverage import Coverage
 from allmodes.nva.mixture import Mixture
@@ -241,8 +242,9 @@ class Result:
 
     @helpful({"bounds": "masses are of what is inside the bounds of the search."})
     def masses(
-        self, log_density: Callable[..., Any], *, draws: int = 4000, rounds: int = 4, rng: Any = None,
-        vectorized: bool = False, args: Any = (), symmetry: Any = None, workers: Any = 1, on_error: str = "raise",
+        self, log_density: Callable[..., Any], *, draws: int = 4000, rounds: int = 4, rng: Random | None = None,
+        vectorized: bool = False, args: Any = (), symmetry: Symmetry | None = None, workers: Any = 1,
+        on_error: str = "raise",
     ) -> Masses:  # fmt: skip
         """How much of a distribution belongs to each mode of its log density, by weighted draws around the modes.
 

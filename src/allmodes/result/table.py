@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # modes
 _SHOWN_SYMMETRIES = 3
+_SOME = 0.5  # modes that may be missing: fewer are none, most likely
 _SHOWN_TEXT = 300  # characters of an error message
 _DOTS = "  ..."
 
@@ -33,7 +34,7 @@ def text_of(result: Result) -> str:
     lines = [
         *wrapped(f"{result.method}: {_cost(result)}, {found} in {len(result.x)}-d"),
         *wrapped(f"status {result.status.name}: {result.message}"),
-        *(wrapped(f"coverage: {result.coverage}") if result.modes else []),
+        *(wrapped(f"coverage: {_coverage(result)}") if result.modes else []),
         *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
         "",
         *(
@@ -47,6 +48,15 @@ def text_of(result: Result) -> str:
     if result.nfail:
         lines += ["", *wrapped(f"{counted(result.nfail, 'evaluation')} failed{first_failure(result.failures)}")]
     return visible("\n".join(lines))
+
+
+def _coverage(result: Result) -> str:
+    """What may be missing: a search of a model is judged by other functions that have the same values."""
+    more = result.settings.get("more")
+    if more is None:
+        return str(result.coverage)
+    text = f"random functions that have all these values, too, have {more:.2g} more optima on average"
+    return f"{text}: there may be as many that were not found" if more >= _SOME else f"{text}: hardly any is missing"
 
 
 def _cost(result: Result) -> str:

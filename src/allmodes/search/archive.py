@@ -12,6 +12,7 @@ from allmodes.arrays import map_leaves
 from allmodes.nva.mixture.covariances import Factors, Full
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
 from allmodes.objective.bounds import Box
+from allmodes.search.curvature import Curvature
 from allmodes.storage import stored
 
 if TYPE_CHECKING:
@@ -22,21 +23,21 @@ Indices = NDArray[np.intp]
 
 _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
-_TINY = 1e-9
+_TINY = 1e-9  # the least that the largest eigenvalue counts as
 _FEW = 4  # modes close to a point that it is compared with
-_MANY = 2_000  # point-mode distances from which on a tree is quicker than computing all of them
+_MANY = 2_000  # distances from points to modes: with more, a tree is quicker than computing them all
 
 
 @stored
 @dataclass(frozen=True)
 class Held:
-    """What is known of a mode under constraints, of the function that is minimised inside (see `Constraints`).
+    """What is known of a mode under constraints, in terms of the function that is minimised inside (see `Constraints`).
 
     Attributes:
         violation: of the worst constraint, as a share of its scale.
         rows: (r,), which are active; `constraints`, the numbers of the constraints they belong to.
-        multipliers: (m,), the gradient is the sum of those of the constraints times these, beside bounds.
-        residual: (d,), what of the gradient nothing holds.
+        multipliers: (m,); times the gradients of the constraints they add up to the gradient, apart from bounds.
+        residual: (d,), the part of the gradient that nothing balances.
         model: (d, d), the Hessian of the objective, as far as it was learnt.
         slopes: with which constraints that are no equalities hold the mode.
         free: dimension of the active set.
@@ -62,14 +63,15 @@ class Frozen:
         hessian: (d, d) as measured, not floored.
         active: (d,), which coordinates sit on a bound that holds them back.
         kind: "optimum", "boundary", "constrained", "flat" or "unverified".
-        source: where the Hessian comes from: "derivatives", "differences", "component" or "equations".
+        source: where the Hessian comes from: "derivatives", "differences", "component", "model", "equations" or
+            "estimated".
         found_at: evaluations made when it was found.
-        standard_error: of the value, for noisy functions.
+        standard_error: of the value, for noisy functions; of those from a model, how much better the optimum may be.
         held: what constraints do there; the hessian is that of the Lagrangian along the active set then.
     """
 
     gradient: Array
-    hessian: Array
+    hessian: Curvature
     active: NDArray[np.bool_]
     kind: str
     source: str
@@ -87,17 +89,19 @@ class Archive:
 
     Attributes:
         box: the domain, for distances.
-        components: means (J, d) and factors of the precisions.
+        is_light: whether factors of the precisions are made only when they are wanted, as in many dimensions.
+        components: means (J, d) and factors of the precisions, unless it is light.
         values: l_j, (J,), to be maximised.
         records: what else is known of each.
-        hits: searches that ended in each mode, (J,); those in an image of it are counted there, too.
+        hits: searches that ended in each mode, (J,); those that ended in one of its images count, too.
         primary: the mode that each is an image of, (J,), by a symmetry that the user stated; itself if it is none.
-        maps: by which map of the group it is one, (J,).
+        maps: the map of the group that makes it one, (J,).
         has_boundary: whether a mode was found at a bound.
         tree, median_gap: of the means; made when first wanted and dropped when the means change.
     """
 
     box: Box
+    is_light: bool = False
     components: GaussianComponents = field(init=False)
     values: Array = field(init=False)
     records: list[Frozen] = field(default_factory=list)
@@ -110,7 +114,8 @@ class Archive:
 
     def __post_init__(self) -> None:
         d = self.box.d
-        self.components = GaussianComponents(np.zeros((0, d)), Factors(np.zeros((0, d, d)), np.zeros((0, d, d))))
+        C, A = np.zeros((2, 0, *((0, 0) if self.is_light else (d, d))))
+        self.components = GaussianComponents(np.zeros((0, d)), Factors(C, A))
         self.values = np.zeros(0)
 
     def __len__(self) -> int:
@@ -138,7 +143,7 @@ class Archive:
         return len(self) - 1
 
     def add_all(self, points: Array, values: Array, record: Frozen) -> None:
-        """Freeze modes (n, d) of which the same is known."""
+        """Freeze modes (n, d) that share a record."""
         first, n = len(self), len(points)
         if not n:
             return
@@ -148,21 +153,27 @@ class Archive:
         self.primary, self.maps = np.arange(len(self)), np.append(self.maps, np.zeros(n, np.int64))
         self.change(first, points[0], float(values[0]), record)
         mu, factors = self.components
-        mu[first:], factors.C[first:], factors.A[first:] = points, factors.C[first], factors.A[first]
+        mu[first:] = points
+        if not self.is_light:
+            factors.C[first:], factors.A[first:] = factors.C[first], factors.A[first]
 
     def change(self, j: int, point: Array, value: float, record: Frozen) -> None:
         """What is known of a mode now."""
         mu, factors = self.components
-        covariance = np.linalg.inv(precision(record.hessian, record.active))
-        C, A = _FULL.start(np.asarray(covariance[None], dtype=np.float64))
-        mu[j], factors.C[j], factors.A[j] = point, C[0], A[0]
+        mu[j] = point
+        if not self.is_light:
+            factors.C[j], factors.A[j] = (part[0] for part in _frozen([record]))
         self.values[j], self.records[j] = value, record
         self.has_boundary |= bool(record.active.any())
         self.tree = self.median_gap = None
 
     def revalue(self, j: int, value: float, **changes: Any) -> None:
-        """A mode's value was measured anew; its place stays."""
+        """A mode's value was measured again; its place stays."""
         self.values[j], self.records[j] = value, replace(self.records[j], **changes)
+
+    def declare(self, kind: str) -> None:
+        """All modes are of this kind."""
+        self.records = [replace(record, kind=kind) for record in self.records]
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget the modes that are not chosen."""
@@ -177,6 +188,11 @@ class Archive:
         self.hits[self.primary[mode]] += times
 
     # ---- reading
+
+    @property
+    def factors(self) -> Factors:
+        """Of the precisions of all modes, (J, d, d) each."""
+        return _frozen(self.records) if self.is_light and len(self) else self.components.factors
 
     @property
     def own(self) -> Indices:
@@ -208,9 +224,9 @@ class Archive:
         return self.median_gap
 
     def _closest(self, points: Array, k: int) -> tuple[Indices, Array]:
-        """The k modes closest to every point, in no order, and how far off they are, both (n, k).
+        """The k modes closest to every point, unsorted, and their distances, both (n, k).
 
-        Many are looked up in a tree, which knows neither periodic coordinates nor infinite ones.
+        Many are looked up in a tree, which cannot handle periodic coordinates or infinite ones.
         """
         is_large = len(self) * len(points) >= _MANY and self.box.d > 0
         if is_large and not self.box.periodic_unit.size and np.isfinite(points).all():
@@ -241,6 +257,12 @@ def _one_more(part: Any) -> Any:
 def _zeros(part: Any, n: int) -> Any:
     """So many rows of zeros for an array (J, ...)."""
     return np.zeros((n, *part.shape[1:]), part.dtype)
+
+
+def _frozen(records: list[Frozen]) -> Factors:
+    """Factors of the precisions of modes."""
+    covariances = [np.linalg.inv(precision(np.asarray(record.hessian), record.active)) for record in records]
+    return _FULL.start(np.asarray(covariances, dtype=np.float64))
 
 
 def precision(hessian: Array, active: NDArray[np.bool_]) -> Array:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.curvature import Curvature
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -16,7 +17,8 @@ Array = NDArray[np.float64]
 GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
     "given", "space-filling", "screened", "between modes", "near best", "at bounds",
 )  # fmt: skip
-EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a root, and no double one
+FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
+EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a simple root
 POLISH, RETURN, IMAGE = "polish", "return", "image"
 # Members of a search that propose candidates.
 LOCAL, POPULATION, ANNEALING, SYMMETRY, OVERVIEW, REFINEMENT, EDGES = (
@@ -40,7 +42,7 @@ class Origin(NamedTuple):
     Attributes:
         member: who proposed it, and is charged for what it costs.
         start: the kind of start, for local searches; the kind of component, for populations.
-        number: of the local search or component, which its member knows it by.
+        number: of the local search or component, by which its member knows it.
         cost: evaluations so far.
         question: the verification that waits for this local search, or -1.
         compared: the mode it was told apart from on its way, or -1.
@@ -66,7 +68,8 @@ class Candidate:
     Attributes:
         point, value: (d,), and the value there, to be maximised.
         gradient, hessian: (d,) and (d, d), or the best guess.
-        source: where the Hessian comes from: "derivatives", "differences", "component", or "equations".
+        source: where the Hessian comes from: "derivatives", "differences", "component", "equations", or
+            "estimated", from a few directions and steps.
         origin: where it comes from.
         radius: of the trust region, or the standard deviation of the component, when it arrived.
         gain: what the last Newton step promised: the optimum may be that much higher.
@@ -78,7 +81,7 @@ class Candidate:
     point: Array
     value: float
     gradient: Array
-    hessian: Array
+    hessian: Curvature
     source: str
     origin: Origin
     radius: float = 0.0

@@ -1,4 +1,4 @@
-"""Is it the right mode that a local search is recognised by? Some of those recognised run on, and show it."""
+"""Are local searches recognised by the right modes? A few of those recognised run on to show it."""
 
 from __future__ import annotations
 

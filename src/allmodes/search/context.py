@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import GRADIENT, HESSIAN, VALUE, Needs
+from allmodes.objective import BY_ORDER, Needs
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import Constraints
 from allmodes.objective.equations import PER_ROOT
@@ -21,7 +21,6 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _FEW_VALUES = 8  # space-filling values below which their range stands in for the interquartile range
 _MOST_VALUES = 4096  # space-filling values kept: more would not change the quartiles
 
@@ -40,7 +39,7 @@ class Context:
         is_global: whether only the best modes count.
         xtol: wanted accuracy of positions, as a share of the box.
         noise: standard deviation of a value; 0 for exact functions, NaN until it is measured.
-        rounding: how far a value is off by rounding, as a share of it, as far as that was measured; 0 if it was not.
+        rounding: the relative rounding error of values, if it was measured; 0 if not.
         is_random: whether two values at one point differed.
         maxfev, nfev: the budget, and the evaluations made.
         level, scale: median and interquartile range of the function over space-filling points.
@@ -53,7 +52,7 @@ class Context:
         paths, frames: where local searches and annealed mixtures went, to be looked at afterwards.
         constraints: of the user, passed again whenever a search is resumed; `ncev`, how often they were evaluated.
         asymmetry: where the function proved not to have that symmetry, in words.
-        is_system: whether F and its Jacobian come in the place of gradients and Hessians.
+        is_system: whether F and its Jacobian take the place of gradients and Hessians.
         drawn: the draws to begin at, where the user gave some; None where starts fill the box.
         reserve: evaluations that are kept back for singular roots: see `kept_back`.
     """
@@ -117,7 +116,7 @@ class Context:
     @property
     def needs(self) -> Needs:
         """What local searches want to know at every point, besides its value."""
-        return _NEEDS[2 if self.has_model else self.order]
+        return BY_ORDER[2 if self.has_model else self.order]
 
     @property
     def left(self) -> int:
@@ -161,7 +160,7 @@ class Context:
             self.ncev += self.constraints.taken()
 
     def _feasible(self, points: Array, values: Array) -> tuple[Array, Array]:
-        """Of points that would be the best so far, those that are feasible."""
+        """Those that are feasible, of the points that would be the best so far."""
         assert self.constraints is not None
         better = np.flatnonzero(values > self.best_value)
         chosen = better[self.constraints.is_feasible(points[better])] if len(better) else better
@@ -186,6 +185,21 @@ class Context:
         """The function does not have the symmetry that the user stated."""
         self.group, self.asymmetry = None, words
 
+    def constrain(self, constraints: Constraints) -> None:
+        """The user's constraints, passed again: what they cost so far was counted when the search began."""
+        self.constraints = constraints
+        constraints.taken()
+
+    def take_budget(self, other: Context) -> None:
+        """Take over from a search that has not begun its budget, and its group with the user's function."""
+        self.maxfev = other.maxfev
+        if not self.asymmetry:
+            self.group = other.group
+
+    def want_within(self, within: float) -> None:
+        """How much worse than the best a mode may be to be wanted, in the size that values have inside."""
+        self.within = within
+
     def learn_noise(self, noise: float) -> None:
         """The standard deviation of a value was measured."""
         self.noise = noise
@@ -195,9 +209,9 @@ class Context:
         self.is_random = True
 
     def learn_rounding(self, share: float) -> None:
-        """Values are off by this share of them; positions are known no better than that allows.
+        """Values have this relative error, which limits how well positions can be known.
 
-        A value that is off by a share r hides a step of sqrt(r), a gradient one of r, unless differences made it.
+        A value with a relative error r hides a step of sqrt(r), a gradient one of r, unless it comes from differences.
         """
         self.rounding = share
         self.xtol = max(self.xtol, float(np.sqrt(share)) if self.order == 0 or self.is_derived else share)
@@ -220,7 +234,7 @@ class Context:
     def is_best(self) -> NDArray[np.bool_]:
         """Which modes are as good as the best, (J,), given how well their values are known.
 
-        No mode is, where a point was evaluated that beats them all. Of a noisy function those that are not surely
+        None is if a point was evaluated that beats them all. For a noisy function, those that are not clearly
         worse, by the standard errors of both values.
         """
         archive = self.archive

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.objective import GRADIENT, HESSIAN, VALUE, Evaluation, Needs
+from allmodes.objective import BY_ORDER, Evaluation
 from allmodes.search.context import Context
 from allmodes.search.searcher import Request
 from allmodes.search.tolerances import EPSILON, TINY
@@ -20,13 +20,12 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _LINE = 7  # points in a row: their differences up to the sixth order tell rounding from the shape of the function
 _SPACING = 1e-6  # of the box, between them: ten digits of float32, and for smooth functions next to nothing
 _ALIKE = 4.0  # ratio of estimates of one noise level from differences of three orders: more is the function's shape
 _DEVIATIONS = 4.0  # standard deviations of the rounding that a value may be off by
 _FINE = 1e-11  # of a value: less harms nobody, and may come from a place where the value is nearly 0
-_COARSEST = 1e-5  # of a value: a coarser function is rough, and its values tell no place
+_COARSEST = 1e-5  # of a value: a coarser function is rough, and its values locate nothing
 _HIDDEN = 10.0  # xtol: positions that are known no better are worth a word
 _RANDOM = 1e-10  # of a value: two values at one point that differ by less are summed in another order
 _INSIDE = 0.2, 0.8  # of the box: where to look, away from bounds
@@ -38,7 +37,6 @@ _ADVICE = {
     "hess": "Check its scale. An approximation, such as Gauss and Newton's J^T J of a fit, will not do: by it saddles "
     "are minima. With jac alone the curvature is measured where searches arrive, so",
 }
-_UNLIKE = 1e-8  # of a value: sums in another order differ by less
 _TRIED = 64  # places, where constraints allow few
 _ROUNDED = 20.0  # roundings of a value, in a difference of two and in what derivatives say of it
 
@@ -48,7 +46,7 @@ _ROUNDED = 20.0  # roundings of a value, in a difference of two and in what deri
 class Diagnosis:
     """A few evaluations before a search begins: 8, and 3 more if there are derivatives.
 
-    Of residuals, where a Jacobian is an evaluation more: 8 values, then 2 points with derivatives, and 4 where these
+    For residuals, where a Jacobian costs extra: 8 values, then 2 points with derivatives, and 4 where these
     two disagree.
 
     Args:
@@ -77,7 +75,7 @@ class Diagnosis:
     def ask(self) -> Request:
         """Points in a line, the first of them again; and for derivatives one farther on, and two at another place.
 
-        Of residuals the line comes first, then one place, then both places.
+        For residuals the line comes first, then one place, then both places.
         """
         order, is_dear = self.context.order, self.context.has_model
         place, direction = self._place(self.places[0])
@@ -87,13 +85,13 @@ class Diagnosis:
             return Request(np.concatenate([line, images]))
         other, way = self._place(self.places[1])
         pairs = [place + _REACH * direction, other, other + _REACH * way]
-        needs = self.context.needs if self.context.is_system else _NEEDS[order]
+        needs = self.context.needs if self.context.is_system else BY_ORDER[order]
         if is_dear:
             return Request(np.array([place, *pairs][: 2 * self.rounds]), needs)
         return Request(np.concatenate([line, pairs, images]), needs)
 
     def stay_apart(self) -> None:
-        """Ask for no point twice: a value right beside the first point shows as well whether it is random."""
+        """Never ask for a point twice: a value right beside the first point shows as well whether fun is random."""
         self.is_apart = True
 
     def _aside(self, place: Array, direction: Array) -> float:
@@ -121,12 +119,12 @@ class Diagnosis:
         return np.clip(point, box.lower_unit + _MARGIN, box.upper_unit - _MARGIN), direction
 
     def _images(self, place: Array) -> Array:
-        """Of a place by the symmetry that the user stated, one for each map that all others are made of."""
+        """Images of a place by the symmetry that the user stated, one for each map that generates the others."""
         group, box = self.context.group, self.context.box
         return np.zeros((0, box.d)) if group is None else box.project(group.images(place)[list(group.tested)])
 
     def move_inside(self) -> None:
-        """Look at places where no inequality is violated; at none if there are hardly any."""
+        """Look where no inequality is violated; nowhere if there is hardly any such place."""
         constraints = self.context.constraints
         if constraints is None or self.is_over:
             return
@@ -169,7 +167,7 @@ class Diagnosis:
         first, n = float(values[0]), len(group.tested)
         for point, value, words in zip(points[-n:], values[-n:].tolist(), group.words, strict=True):
             size = max(abs(first), abs(value))
-            if np.isfinite(size) and abs(value - first) > max(_UNLIKE, 10.0 * self.context.rounding) * size:
+            if np.isfinite(size) and abs(value - first) > self.context.tolerances.unlike * size:
                 raise ValueError(
                     f"symmetry has the {words}, which fun does not have: its value is {first:.10g} at x = {points[0]} "
                     f"and {value:.10g} at the image x = {point}. Leave it out, or correct fun."
@@ -229,7 +227,7 @@ def noise_level(values: Array) -> float:
 def _compared(points: Array, told: Evaluation, pairs: list[list[int]], share: float) -> str:
     """Derivatives with differences, along the lines through pairs of points (places, 2, D); values are off by a share.
 
-    What a derivative says of the way between two points is the mean of what it says at both. In words what is wrong, if
+    What a derivative says of the way between two points is the mean of what it says at both. Returns what is wrong, if
     anything is.
     """
     value, gradient = told.value[pairs], told.gradient[pairs]
@@ -244,7 +242,7 @@ def _compared(points: Array, told: Evaluation, pairs: list[list[int]], share: fl
 
 
 def _checked(name: str, of: str, points: Array, values: Array, slopes: Array, errors: Array) -> str:
-    """Why derivatives that disagree with differences at every place are wrong: a kink or a jump is not met twice.
+    """Why derivatives are wrong, if they disagree with differences at every place: one may be at a kink or a jump.
 
     Args:
         name, of: what is checked, and the function whose derivative it is.

@@ -1,4 +1,4 @@
-"""What machines say when they are told values; whoever told them passes it on. Nobody sets another's fields.
+"""What machines report when they are told values; whoever told them passes it on. Nobody sets another's fields.
 
 Searchers say `Arrived`, `Recognised`, `Stuck`, `RanAway` or `Failed`; the verifier says `NewMode`, `KnownMode` or
 `Rejected`. Both say `Continue` where a local search is to begin or to go on.

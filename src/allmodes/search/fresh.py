@@ -11,7 +11,7 @@ from allmodes.storage import stored
 
 Counts = NDArray[np.int64]
 
-_GROWTH = 1.05  # of the number of searches between two marks: a few hundred marks for any search
+_GROWTH = 1.05  # ratio of the number of searches at two marks: a few hundred marks for any search
 
 
 @stored
@@ -54,12 +54,16 @@ class Fresh:
         if not self.marks or ended >= _GROWTH * self.marks[-1][0]:
             self.marks.append((ended, nfev))
 
+    def enumerate(self, kept: Counts, points: int) -> None:
+        """All so many points of a discrete space were evaluated; these are the numbers of the modes that stay."""
+        self.hits, self.whole = self.of(int(kept.max(initial=-1)) + 1)[kept], points
+
     def of(self, modes: int) -> Counts:
         """The hits of so many modes, (modes,), zero for those that were found in other ways."""
         return np.append(self.hits[:modes], np.zeros(max(0, modes - len(self.hits)), np.int64))
 
     def cost(self, nfev: int) -> float:
-        """Evaluations for each of late, over the last half of them, everything included; infinite without any."""
+        """Evaluations for each of the last half of them, everything included; infinite without any."""
         ended = self.ended
         marks = np.array([(0, 0), *self.marks])
         before, spent = marks[marks[:, 0] <= ended // 2][-1]

@@ -33,7 +33,7 @@ def lengths(vectors: Array) -> Array:
 
 
 def embed(box: Box, points: Array) -> Array:
-    """Points among which straight distances are right: periodic coordinates become circles of length one."""
+    """Points whose straight distances are right: periodic coordinates become circles of length one."""
     places = box.periodic_unit
     if not places.size:
         return points

@@ -1,4 +1,4 @@
-"""A search that begins nowhere but at given points, and says of each where it leads: to which mode, or why to none."""
+"""A search that begins at given points only, and says where each of them leads: to which mode, or why to none."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from allmodes.search.events import (
     RanAway,
     Recognised,
     Rejected,
+    SearchEvent,
     Stuck,
 )
 from allmodes.search.geometry import clip
@@ -40,7 +41,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _Ended: TypeAlias = Recognised | Stuck | RanAway | Failed | NewMode | KnownMode | Rejected
-_ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 _SCALE = "scale"
 _FIRST = 0.1  # sqrt(xtol): first steps; hardly more evaluations than with longer ones, which may leave a small basin
 _BESIDE = (0.3, 3.0)  # sqrt(xtol): how far beside a place another search begins where one got stuck
@@ -145,11 +145,11 @@ class Judged(Strategy):
         self._pass_on((self.local.tell(blocks, told) if blocks else []) + events)
 
     def _pass_on(self, events: list[Event]) -> None:
-        """Take events to those they concern, and what these have to say about them as well."""
+        """Pass events on to whom they concern, and then what those have to say about them."""
         for event in events:
             if isinstance(event, Arrived) and event.candidate.origin.question < 0:
                 self.arrived[str(event.candidate.origin.number)] = event.candidate.point
-            said: list[Event] = self.verifier.judge(event) if isinstance(event, _ENDS) else [event]
+            said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
                 self._pass_on(said)
             elif isinstance(event, Continue):
@@ -174,7 +174,7 @@ class Judged(Strategy):
         self.verdicts[str(place)] = Verdict(mode, point, "" if is_in_mode else _reason(event))
 
     def _tries_beside(self, place: int) -> bool:
-        """Begin again beside a place where a search saw nothing but rounding, or a kink from its very point."""
+        """Begin again beside a place where a search saw only rounding, or a kink at its very start."""
         tries = self.tries.get(str(place), 0)
         if tries == len(_BESIDE):
             return False

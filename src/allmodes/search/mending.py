@@ -24,7 +24,7 @@ MACHINE = "mending"
 
 # Shares of the way from the centre to a point that failed, one after the other.
 _NEARER = (0.99, 0.98, 0.97)
-_EITHER_SIDE = (0.9, -0.6, 0.8)  # such that the two points of an axis never come together
+_EITHER_SIDE = (0.9, -0.6, 0.8)  # so that the two points of an axis never coincide
 
 
 @stored
@@ -94,7 +94,7 @@ class Mending:
         return blocks
 
     def told(self, block: Block, told: Evaluation) -> list[Told]:
-        """What can be passed on now that this is known of a block: its rows without gaps, or a pattern that had one."""
+        """What can be passed on once a block is told: its rows without gaps, or a pattern whose gap is filled."""
         tries = 0
         if block.machine == MACHINE:
             number = str(int(block.rows[0]))
@@ -116,7 +116,7 @@ class Mending:
 
 
 def _failed(told: Evaluation | tuple[Array | None, ...]) -> NDArray[np.bool_]:
-    """Which points (n, points each) are not known altogether."""
+    """Which points (n, points each) are not completely known."""
     parts = [np.isfinite(part) for part in told if part is not None]
     return ~np.logical_and.reduce([part.all(axis=tuple(range(2, part.ndim))) for part in parts])
 

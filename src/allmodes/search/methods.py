@@ -60,7 +60,7 @@ def make_search(
     if context.constraints is not None:
         width = options.get("width", TUNING.narrowest)
         return Constrained(context, Stopping(options.get("patience", 0), persistence, effort), starts, width)
-    if context.noise != 0.0:
+    if context.noise != 0.0 and method != "surrogate":
         _check_noisy(method)
         return Noisy(context)
     if context.is_system:
@@ -93,7 +93,7 @@ def make_search(
     stopping = Stopping(options.get("patience", 0), persistence, effort)
     may_join: tuple[str, ...] = (POPULATION, ANNEALING, EDGES) if method == "auto" else ()
     if method == "auto" and (is_exhaustive or not context.is_global):
-        may_join += (OVERVIEW,)  # where only the best modes count it takes half of the evaluations, of a budget given
+        may_join += (OVERVIEW,)  # where only the best modes count: half of the evaluations, if a budget is given
     turns = Turns(context, multistart, may_join)
     return Scheduler(
         context, multistart, LocalSearch(context, recognises=method != "multistart"), Verifier(context, polish), turns,

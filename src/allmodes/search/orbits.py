@@ -9,7 +9,7 @@ from allmodes.search.archive import Archive, Frozen
 from allmodes.search.context import Context
 from allmodes.search.group import Group
 
-_APART = 3.0  # times `same`: images of a mode that lies on a mirror are off by twice its own error
+_APART = 3.0  # times `same`: images of a mode on a mirror are off by twice its own error
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def add_images(context: Context, mode: int) -> None:
 
 
 def change(archive: Archive, group: Group | None, mode: int, point: Array, value: float, record: Frozen) -> None:
-    """A mode, or an image of one, is located better: so are all its images."""
+    """A mode or an image of one is located better, and so are all its images."""
     if group is None:
         archive.change(mode, point, value, record)
         return

@@ -38,7 +38,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def tell(self, evaluation: Evaluation, ticket: int = 0) -> None:
-        """What came of the points of a round, all of them, in their order.
+        """The values at all points of a round, in the order in which they were asked for.
 
         Values are to be maximised; a point at which the function failed has the value -inf and derivatives of NaN.
         """
@@ -50,7 +50,7 @@ class Strategy(ABC):
 
     @property
     def in_turn(self) -> str:
-        """Why it has no more points than those of its rounds, in words; empty if `more` gives any number."""
+        """Why it has no points beyond those of its rounds, in words; empty if `more` can give any number."""
         return "it has to know whole rounds before it goes on"
 
     def more(self, n: int) -> Request:
@@ -58,7 +58,7 @@ class Strategy(ABC):
         raise NotImplementedError
 
     def take_budget(self, other: Strategy) -> None:
-        """Take over from a search that has not begun what follows from its budget: this one is resumed with that."""
+        """Take over whatever follows from the budget of a search that has not begun: this one is resumed with it."""
         return
 
     @property
@@ -100,7 +100,7 @@ class Strategy(ABC):
 
     @property
     def noted(self) -> dict[str, Any]:
-        """What else is written down with the settings of a result."""
+        """What else is kept with the settings of a result."""
         return {}
 
     @property
@@ -129,7 +129,7 @@ class Searcher(ABC):
 
     @abstractmethod
     def tell(self, evaluation: Evaluation) -> list[Event]:
-        """What came of the points last asked for; what it has to say."""
+        """The values at the points last asked for; returns what it has to say."""
 
     def judged(self, event: Event) -> None:
         """A verdict about one of its candidates, or how the polishing of one ended."""

@@ -18,7 +18,7 @@ _WANTED = (
     '{"sign": [0, 2]} for coordinates that change sign together, {"exchange": ..., "sign": ...} for both, or a '
     "function x -> representative"
 )
-_SAMPLES = 400  # places where a user's function is looked at: maps that are met there make the others
+_SAMPLES = 400  # places where a user's function is tried: the maps found there generate the others
 _STEP = 1e-5  # of the box: for the matrices of these maps
 _ALIKE = 1e-6  # of the box: places that are one
 
@@ -55,7 +55,7 @@ def group_of(given: Any, box: Box, names: Any = None) -> Group | None:
 
 
 def _listed(given: Any, depth: int) -> list[Any]:
-    """Lists in lists to this depth; coordinates alone are blocks of one, and one list of blocks is the only one."""
+    """Lists nested to this depth: a coordinate alone is a block of one, and one list of blocks is the only one."""
     if given is None:
         return []
     if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
@@ -78,7 +78,7 @@ def _depth(given: Any) -> int:
 
 
 def _exchange(blocks: list[list[int]], box: Box, names: list[Any], generators: list[Map], words: list[str]) -> None:
-    """Swaps of neighbouring blocks: all exchanges are made of them."""
+    """Swaps of neighbouring blocks, which generate all exchanges."""
     everything = [i for block in blocks for i in block]
     if len({len(block) for block in blocks}) > 1 or len(blocks) < 2 or len(set(everything)) < len(everything):
         raise ValueError(
@@ -145,7 +145,7 @@ def _of_function(chooser: Callable[[Any], Any], box: Box) -> Group:
     generators = [each for key, each in maps.items() if key != identity]
     if not generators:
         raise ValueError("symmetry is a function that returns every point as it is; return one point for all images.")
-    closure(generators, box.D)  # refused if it is none of a finite group
+    closure(generators, box.D)  # refused if it belongs to no finite group
     words = ["map of a point to the representative that the function gives"] * len(generators)
     return Group.make(box, generators, words, np.zeros(box.D, np.bool_), chooser)
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allmodes.checks import instance, real_array, whole_number
+from allmodes.hints import Random
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.nva.engine.numpy_driver import Callback, run_numpy
 from allmodes.nva.engine.plan import Evaluate, Plan, make_plan
@@ -24,9 +25,10 @@ from allmodes.terminal import can_show
 # fmt: off
 @overload
 def anneal(
-    objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: Any = ..., covariances: Any = ...,
-    weights: Any = ..., mixture: Mixture | None = ..., temperature: Any, learning_rate: Any, num_samples: Any = ...,
-    steps: int = ..., first_step: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ...,
+    objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: ArrayLike | None = ...,
+    covariances: ArrayLike | None = ..., weights: ArrayLike | None = ..., mixture: Mixture | None = ...,
+    temperature: Any, learning_rate: Any, num_samples: Any = ...,
+    steps: int = ..., first_step: int = ..., rng: Random | None = ..., jac: Callable[..., Any] | None = ...,
     hess: Callable[..., Any] | None = ..., vectorized: bool = ...,
     log_prior: Callable[..., Any] | Objective | None = ..., replicates: None = ..., driver: str = ...,
     tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
@@ -34,9 +36,10 @@ def anneal(
 ) -> Run: ...
 @overload
 def anneal(
-    objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: Any = ..., covariances: Any = ...,
-    weights: Any = ..., mixture: Mixture | None = ..., temperature: Any, learning_rate: Any, num_samples: Any = ...,
-    steps: int = ..., first_step: int = ..., rng: Any = ..., jac: Callable[..., Any] | None = ...,
+    objective: Callable[..., Any] | Objective, *, algorithm: Algorithm, means: ArrayLike | None = ...,
+    covariances: ArrayLike | None = ..., weights: ArrayLike | None = ..., mixture: Mixture | None = ...,
+    temperature: Any, learning_rate: Any, num_samples: Any = ...,
+    steps: int = ..., first_step: int = ..., rng: Random | None = ..., jac: Callable[..., Any] | None = ...,
     hess: Callable[..., Any] | None = ..., vectorized: bool = ...,
     log_prior: Callable[..., Any] | Objective | None = ..., replicates: int, driver: str = ...,
     tolerance: float = ..., max_evaluations: int | None = ..., trace_every: int | None = ...,
@@ -47,16 +50,16 @@ def anneal(
     objective: Callable[..., Any] | Objective,
     *,
     algorithm: Algorithm,
-    means: Any = None,
-    covariances: Any = None,
-    weights: Any = None,
+    means: ArrayLike | None = None,
+    covariances: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     mixture: Mixture | None = None,
     temperature: Any,
     learning_rate: Any,
     num_samples: Any = None,
     steps: int = 1000,
     first_step: int = 1,
-    rng: Any = None,
+    rng: Random | None = None,
     jac: Callable[..., Any] | None = None,
     hess: Callable[..., Any] | None = None,
     vectorized: bool = False,

@@ -14,7 +14,7 @@ _MANY = 30  # modes beyond which not all ranks are written on the points
 _PAIRED = 4  # coordinates that are drawn against each other, at most
 
 
-_HINT = " Pass the function to see its contours here: result.report(path, fun=fun), or --target in a shell."
+_HINT = " Pass the function to see its contours here: result.report(path, fun=fun), or --fun in a shell."
 _SHAPES = {
     "boundary": "squares sit at a bound", "constrained": "pentagons at a constraint", "flat": "diamonds are flat",
     "unverified": "triangles are unverified",
@@ -41,11 +41,11 @@ def of(result: Result, data: dict[str, Any], has_function: bool = False) -> list
         which = f"The {_PAIRED} coordinates in which the modes differ most. " if len(result.x) > _PAIRED else ""
         figures.append(
             Figure("pairs", "Pairs of coordinates", f"{found}, by every pair of coordinates.",
-                   f"{which}A click on a point shows its pair in the slice.")
+                   f"{which}A click on a point shows these two in the landscape.")
         )  # fmt: skip
     if data["map"]:
-        whose = ", ".join(["thin lines local searches"] * bool(data["map"]["paths"]) + ["thick lines the lowest ways"]
-                          * bool(data["map"]["ways"]))  # fmt: skip
+        whose = "; ".join(["thin lines: local searches"] * bool(data["map"]["paths"]) +
+                          ["thick lines: the lowest ways between modes"] * bool(data["map"]["ways"]))  # fmt: skip
         figures.append(
             Figure("map", "Map", f"{found} on the plane in which they differ most.",
                    f"The plane of the two principal components of the modes, in shares of the bounds; it shows "

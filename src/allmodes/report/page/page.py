@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from allmodes.hints import Constraints
 from allmodes.modes.coverage import counted
 from allmodes.objective import Objective
 from allmodes.report import region
@@ -39,7 +40,7 @@ def write_report(
     *,
     fun: Callable[..., Any] | Objective | None = None,
     title: str | None = None,
-    constraints: Any = None,
+    constraints: Constraints | None = None,
 ) -> Path:
     """Write the report of a result as one HTML file, about 2 MB (the plots' code, packed), and return its path.
 

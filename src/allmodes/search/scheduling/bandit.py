@@ -1,4 +1,4 @@
-"""Which of several arms pays best: the only bandit there is."""
+"""Which of several arms pays best: the one bandit of the search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from allmodes.storage import stored
 @stored
 @dataclass
 class Bandit:
-    """Arms that cost evaluations and bring new modes; each is tried as often as it may be the best (Thompson sampling).
+    """Arms that cost evaluations and bring new modes; each is tried as often as it is likely to be the best (Thompson
+    sampling).
 
     The rate of an arm is taken to be Gamma distributed: one success in `first_cost` evaluations is credited in advance.
 
@@ -38,11 +39,11 @@ class Bandit:
         return successes / cost
 
     def choose(self, rng: np.random.Generator, arms: list[str]) -> str:
-        """One arm, as often as it may be the best."""
+        """One arm, each with the probability that it is the best."""
         return self.draw(rng, arms, 1)[0]
 
     def draw(self, rng: np.random.Generator, arms: list[str], n: int) -> list[str]:
-        """n arms, each time that with the best plausible rate."""
+        """n arms, each time the one whose sampled rate is best."""
         if len(arms) == 1:
             return arms * n
         successes, costs = np.array([self._record(arm) for arm in arms]).T

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.modes.coverage import counted
 from allmodes.objective import VALUE, Evaluation, Needs
 from allmodes.search.candidate import ANNEALING, EDGES, LOCAL, POLISH, POPULATION, REFINEMENT, SYMMETRY, Origin, Start
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Rejected, Stuck
+from allmodes.search.events import Arrived, Continue, Event, NewMode, Rejected, SearchEvent, Stuck
 from allmodes.search.fresh import Fresh
 from allmodes.search.mending import Mending
+from allmodes.search.scheduling.account import account_of
+from allmodes.search.scheduling.flight import Flight, part_of
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searcher import Block, Request, Searcher, Strategy
@@ -34,24 +34,9 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SCREENING, _BESIDE = "screening", "beside"
-_ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)  # of searches, the most frequent first
-_IN_VAIN = (Stuck, Rejected)
 _JOINING: dict[str, Callable[[Context], Searcher]] = {
     each.name: each for each in (Population, Annealing, Overview, Edges)
 }
-
-
-@stored
-class Flight(NamedTuple):
-    """A round that is not told yet.
-
-    Attributes:
-        blocks: what local searches and the verifier want to know; screened points are a block, too.
-        member: who asked for the rest of the points; empty if nobody did.
-    """
-
-    blocks: list[Block]
-    member: str = ""
 
 
 @stored
@@ -68,7 +53,7 @@ class Scheduler(Strategy):
         turns: who gets the next turn.
         stopping: when local searches are enough.
         members: other ways of searching, by name: those that take part from the beginning, and those that joined.
-        is_exhaustive: whether a search for the best modes ends only when all members have nothing left to try, as the
+        is_exhaustive: whether a search for the best modes ends only when no member has anything left to try, since the
             user wants the budget used.
         overlap: how rounds may overlap: "none", "lanes", or "each" local search in a round of its own.
         mending: asks again for points that failed.
@@ -115,7 +100,7 @@ class Scheduler(Strategy):
 
     @property
     def _in_flight(self) -> int:
-        """Local searches that are running, and candidates that were some until they arrived."""
+        """Local searches that are running or have arrived and are being verified."""
         return len(self.local) + self.verifier.asking
 
     @property
@@ -148,7 +133,7 @@ class Scheduler(Strategy):
         self.turn = ""
         request = self.members[turn].ask(is_settled=not blocks and not len(self.local) and not len(self.verifier))
         if not blocks and not len(request.points) and self.members[turn].ending and not self.ending:
-            return self.ask()  # it has just found that nothing is left to try: the others have something
+            return self.ask()  # it has just run out of things to try, and the others have not
         needs = self.context.needs if self.members[turn].wants_derivatives else VALUE if blocks else request.needs
         return self._take_off(Flight(blocks, turn if len(request.points) else ""), needs, request.points)
 
@@ -188,7 +173,7 @@ class Scheduler(Strategy):
         ready: list[tuple[Block, Evaluation]] = []
         for block in flight.blocks:
             n, each, _ = block.points.shape
-            ready += self.mending.told(block, _part(evaluation, first, n, each))
+            ready += self.mending.told(block, part_of(evaluation, first, n, each))
             first += n * each
         for block, told in ready:
             if block.machine == _SCREENING:
@@ -213,9 +198,9 @@ class Scheduler(Strategy):
             self.members[POPULATION].add_points(points, values)
 
     def _pass_on(self, events: list[Event]) -> None:
-        """Take events to those they concern, and what these have to say about them as well."""
+        """Pass events on to whom they concern, and then what those have to say about them."""
         for event in events:
-            said: list[Event] = self.verifier.judge(event) if isinstance(event, _ENDS) else [event]
+            said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
                 self._pass_on(said)
             elif isinstance(event, Continue):
@@ -236,7 +221,7 @@ class Scheduler(Strategy):
             self.turns.bandit.succeed(origin.member)
         if origin.member == LOCAL:
             self.multistart.ended(event, self.local.numbers if isinstance(event, NewMode) else [])
-            if isinstance(event, _IN_VAIN):
+            if isinstance(event, Stuck | Rejected):
                 for member in self.members.values():
                     member.add_stuck(event.point, event.value)
         elif origin.start != POLISH:
@@ -283,21 +268,11 @@ class Scheduler(Strategy):
 
     @property
     def account(self) -> str:
-        spent = {name: count for name, count in self.turns.bandit.spent.items() if count}
-        searches, text = self.multistart.counts.searches, ", ".join(f"{name} {count}" for name, count in spent.items())
-        parts = [counted(searches, "local search", "local searches")] if searches or not self.members else []
-        parts += [member.account for name, member in self.members.items() if name in spent]
-        if len(spent) > 1 and not self.multistart.is_passive:
-            parts.append(f"points: {text}" if self.context.is_derived else f"evaluations: {text}")
-        if self.turns.is_rough and not self.multistart.is_passive and not self.context.is_random:
-            parts.append(f"most local searches ended in no mode{self.turns.why_nowhere}")
-        if ANNEALING in self.members and not self.multistart.is_passive:
-            parts.append("nearly every local search found another mode: the function is rugged")
-        return "; ".join(parts)
+        return account_of(self.context, self.multistart, self.turns, self.members)
 
     @property
     def _enough(self) -> str:
-        """Why local searches are enough; empty while they are not, or while others go on and a budget is to be used."""
+        """Why local searches are enough; empty while they are not, or while others go on to use the budget."""
         is_used = self.context.is_global and self.is_exhaustive
         if is_used and not all(member.ending for member in self.members.values()):
             return ""
@@ -320,9 +295,3 @@ class Scheduler(Strategy):
         if ANNEALING in endings:
             return endings[ANNEALING]
         return endings[POPULATION] if self.turns.is_rough and POPULATION in endings else enough
-
-
-def _part(evaluation: Evaluation, first: int, n: int, each: int) -> Evaluation:
-    """What belongs to a block, as (n, each, ...)."""
-    part = slice(first, first + n * each)
-    return Evaluation(*[None if a is None else a[part].reshape(n, each, *a.shape[1:]) for a in evaluation])

@@ -1,4 +1,4 @@
-"""When local searches are enough: the only such rule there is."""
+"""When local searches are enough: the one rule for all searches."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Stopping:
     Attributes:
         patience: searches without a new mode, at least; as many are made before anything is judged.
         persistence: evaluations without a new mode, at least.
-        effort: how many are ahead, in multiples of those made; never more than are left of the budget.
+        effort: evaluations ahead, in multiples of those made; never more than the budget has left.
         judged: searches and modes when it was judged last.
         expected: new modes from the evaluations that were ahead then.
-        waits: whether it only waits for local searches that take long: no others are to begin.
+        waits: whether it only waits for local searches that take long, so that no others are to begin.
     """
 
     patience: int = 0
@@ -42,7 +42,7 @@ class Stopping:
         return self.patience or TUNING.least_searches
 
     def ending(self, context: Context, counts: Counts, running: list[int]) -> str:
-        """Why local searches are enough, in words; empty while they are not. Those `running` are given by number."""
+        """Why local searches are enough, in words; empty while they are not. `running`: numbers of the others."""
         self.waits = False
         if not len(context.archive) and counts.searches >= TUNING.few and 2 * counts.runaways > counts.searches:
             return f"{counts.runaways} of {counts.searches} local searches ran away without end"
@@ -55,12 +55,12 @@ class Stopping:
             return ""
         records = context.archive.records
         last = max((records[j].found_at for j in np.flatnonzero(is_wanted(context))), default=0)
-        if records and context.nfev - last < self.persistence:  # others than local searches find some
+        if records and context.nfev - last < self.persistence:  # other members find some
             return ""
         ahead = int(min(context.left, self.effort * context.nfev))
         if self._expected(context, counts, ahead) >= TUNING.few_modes:
             return ""
-        # of many that began together the quick ones say little about the others; nor do those that overtook one, as
+        # of many that began together the quick ones say little about the others; so do those that overtook one, as
         # many as are in flight and again as many: what takes long may be where no other search has been
         self.waits = min(running, default=np.inf) <= max(counts.awaited, counts.searches - 2 * len(running))
         if self.waits:

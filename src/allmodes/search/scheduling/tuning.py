@@ -1,4 +1,4 @@
-"""Constants of whose turn it is, and of when it is enough."""
+"""Constants that decide whose turn it is, and when the search has seen enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Tuning:
         0.1, "modes", "expected of the evaluations ahead, below which it ends: one chance in ten that any would come"
     )
     judged_again: float = constant(
-        1.06, "ratio", "by which searches grow before they are judged again: that costs time"
+        1.06, "ratio", "growth of the number of searches before they are judged again, which costs time"
     )
     barren: int = constant(4, "screenings", "that bring no new mode, before a search for the best modes ends")
 
@@ -30,9 +30,9 @@ class Tuning:
         "for each coordinate and one more, of a member's first mode; and before a function is rugged",
     )
     rough: float = constant(0.5, "share", "of local searches that end in no mode, above which the function is rough")
-    endless: float = constant(0.3, "share", "of local searches that found a mode nobody else did: most are not found")
+    endless: float = constant(0.3, "share", "of local searches that found a mode no other found: most are unknown")
     overview: float = constant(0.25, "budget", "that a look at the whole box may cost where all modes count")
-    rugged: float = constant(0.9, "share", "of local searches that found a mode nobody else did: small traps")
+    rugged: float = constant(0.9, "share", "of local searches that found a mode no other found: small traps")
 
 
 TUNING = Tuning()

@@ -14,13 +14,13 @@ from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.population.overview import usual_cost
 from allmodes.storage import stored
 
-_VALLEYS = 0.25  # of the searches that ended in no mode, whose patience ran out: no kink keeps them that long
+_VALLEYS = 0.25  # share, of the searches that ended in no mode, whose patience ran out: no kink keeps them that long
 
 
 @stored
 @dataclass
 class Turns:
-    """Decides who begins something new.
+    """Decides which member begins something new.
 
     Attributes:
         multistart: what became of the local searches so far.
@@ -48,9 +48,9 @@ class Turns:
         """What stopped the local searches that ended at no optimum, in words."""
         counts = self.multistart.counts
         if counts.tired > _VALLEYS * counts.nowhere:
-            return ", in narrow valleys that they did not get to the end of"
+            return ", in narrow valleys, before they reached the end"
         if 2 * counts.level > counts.nowhere:
-            return ", on level ground, where nothing tells the way"
+            return ", on level ground, where nothing shows the way"
         if self.context.has_failed:
             return ", at steps or kinks, or where the function ends, for it failed at some points"
         return ", at steps or kinks: the function is rough"
@@ -65,7 +65,7 @@ class Turns:
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
         """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count.
 
-        One that fails at some points ends there, and may be best at such an edge.
+        A function that fails at some points has edges, and may be best at one.
         """
         context, is_global, is_rough = self.context, self.context.is_global, self.is_rough
         is_cheap = usual_cost(context.box.d) <= TUNING.overview * context.maxfev  # else it would cost many modes
@@ -95,9 +95,9 @@ class Turns:
             return LOCAL
         among = going if has_enough else [LOCAL, *going]
         if OVERVIEW in going and 2 * spent.get(OVERVIEW, 0) < sum(spent.values()):
-            return OVERVIEW  # half of all: who searches for single modes says little about the whole
+            return OVERVIEW  # half of all: a member that looks for single modes says little about the whole
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
-            return ANNEALING  # as much as local searches had: what these found says little about broad funnels
+            return ANNEALING  # as much as local searches had, for what those found says little about broad funnels
         if self.is_rough:  # what local searches found says little about what is left: turns are even
             return min(among, key=lambda name: spent.get(name, 0))
         return max(among, key=self.bandit.rate)

@@ -8,7 +8,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, NEAR_BEST, SCREENED, SPACE_FILLING, Start
+from allmodes.search.candidate import (
+    AT_BOUNDS,
+    BETWEEN_MODES,
+    FRESH,
+    GIVEN,
+    LOCAL,
+    NEAR_BEST,
+    SCREENED,
+    SPACE_FILLING,
+    Start,
+)
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
@@ -28,11 +38,6 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 End: TypeAlias = NewMode | KnownMode | Rejected | Recognised | Stuck | RanAway | Failed
 
-_VERDICTS = (NewMode, KnownMode, Rejected)
-_ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
-_IN_MODES = (Recognised, NewMode, KnownMode)
-_NOWHERE = (Rejected, Stuck, RanAway)
-_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
 _DRAW = {BETWEEN_MODES: between_modes.draw, NEAR_BEST: near_best.draw, AT_BOUNDS: at_bounds.draw}
 
 
@@ -62,6 +67,10 @@ class Counts:
     barren: int = 0
     last_new: int = 0
     awaited: int = -1
+
+    def found(self, nfev: int, awaited: int = -1) -> None:
+        """A new mode was found, after so many evaluations, while searches up to this number were in flight."""
+        self.since_new, self.last_new, self.awaited = 0, nfev, awaited
 
 
 @stored
@@ -104,20 +113,20 @@ class Multistart:
 
     @property
     def unseen(self) -> float:
-        """How likely a search from a new place finds another mode: the share that ended where no other of them did."""
+        """How likely a search from a new place finds another mode: the share that ended where no other did."""
         fresh = self.counts.fresh
         return float((fresh.hits == 1).sum() / max(1, fresh.ended))
 
     @property
     def is_endless(self) -> bool:
-        """Whether there are more modes than can be found: the budget is half used, and searches find others still."""
+        """Whether there are more modes than can be found: half of the budget is used, and others are still found."""
         return self.context.is_late and self.unseen > SCHEDULING.endless
 
     # ---- how many
 
     @property
     def waiting(self) -> int:
-        """How many starts wait that go before all others."""
+        """How many starts are waiting that go before all others."""
         return len(self.given) + (len(self.told) if self.told.is_first else 0)
 
     @property
@@ -127,7 +136,7 @@ class Multistart:
         return min(high, max(low, self.counts.searches // TUNING.searches_per_width))
 
     def lanes(self, overlap: str, in_flight: int) -> int:
-        """In how many rounds searches are asked about in turns.
+        """How many rounds searches are spread over.
 
         Overlap is "none", "lanes", or "each" search in a round of its own. A point that takes long holds up its own
         round and those after it, but not the other one in flight. What one round finds the other does not know yet:
@@ -173,7 +182,7 @@ class Multistart:
         is_possible = {
             BETWEEN_MODES: len(self.context.counted) >= between_modes.FEWEST,
             NEAR_BEST: self.context.is_global,
-            AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # bounds have no share of what is drawn
+            AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # draws contain no points at bounds
         }
         return [usual, *(kind for kind, possible in is_possible.items() if possible)]
 
@@ -194,7 +203,7 @@ class Multistart:
         return self.space_filling.draw(self.screened.wanted)
 
     def tell_screening(self, points: Array, values: Array, is_due: bool = True) -> None:
-        """What the function is at screened points: those that were due, or others beside them."""
+        """Values at screened points: those that were due, or others beside them."""
         self.needs_screening &= not is_due
         self.context.observe_level(values)
         self.screened.add(points, values)
@@ -207,9 +216,9 @@ class Multistart:
 
         Only searches that began here count, not those of other members, nor those that a verification waits for.
         """
-        if not isinstance(event, _ENDS) or event.origin.member != LOCAL:
+        if not isinstance(event, End) or event.origin.member != LOCAL:
             return
-        if event.origin.question >= 0 and not isinstance(event, _VERDICTS):
+        if event.origin.question >= 0 and not isinstance(event, NewMode | KnownMode | Rejected):
             return
         self._count(event, running)
         kind, is_success = event.origin.start, self._is_success(event)
@@ -225,14 +234,13 @@ class Multistart:
         counts.searches += 1
         counts.since_new += 1
         if isinstance(event, NewMode) and is_wanted(self.context)[event.mode]:
-            counts.since_new, counts.last_new = 0, self.context.nfev
-            counts.awaited = max(running, default=-1)
-        mode = event.mode if isinstance(event, _IN_MODES) else -1
-        if event.origin.start in _FRESH:
+            counts.found(self.context.nfev, max(running, default=-1))
+        mode = event.mode if isinstance(event, Recognised | NewMode | KnownMode) else -1
+        if event.origin.start in FRESH:
             counts.fresh.end(mode if mode < 0 else int(self.context.archive.primary[mode]), self.context.nfev)
         if event.origin.recognised >= 0:
             self.context.observe_check(mode == event.origin.recognised)
-        counts.nowhere += isinstance(event, _NOWHERE)
+        counts.nowhere += isinstance(event, Rejected | Stuck | RanAway)
         counts.tired += isinstance(event, Stuck) and event.is_tired
         counts.level += isinstance(event, Rejected) and event.reason == PLATEAU
         counts.runaways += isinstance(event, RanAway)

@@ -9,7 +9,7 @@ from allmodes.search.context import Context
 
 
 def draw(context: Context, n: int) -> list[Start]:
-    """n starts with some coordinates at a bound, one to all of them; random ones where there is no bound."""
+    """n starts with one or more coordinates at a bound; random ones if there is no bound."""
     box, rng = context.box, context.rng
     points = rng.random((n, box.d))
     is_held = rng.random((n, box.d)) < rng.random((n, 1))

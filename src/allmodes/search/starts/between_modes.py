@@ -11,7 +11,7 @@ from allmodes.search.starts.tuning import TUNING
 
 Array = NDArray[np.float64]
 
-FEWEST = 3  # modes: sums of two are on the line through both, which is little to try
+FEWEST = 3  # modes: sums of two lie on the line through both, which leaves little to try
 
 
 def mix(context: Context, modes: Array, n: int) -> Array:

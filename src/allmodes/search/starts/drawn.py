@@ -14,13 +14,13 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_JITTER = 0.5  # of the width of a kernel that estimates a density best: enough to tell starts apart, and blurs little
+_JITTER = 0.5  # of the best kernel width for a density estimate: enough to tell starts apart, and blurs little
 
 
 @stored
 @dataclass
 class Drawn:
-    """Draws in a random order, each used once; after that any of them, moved a little.
+    """Draws in a random order, each used once; after that any of them, moved slightly.
 
     Attributes:
         points: (n, d), in unit coordinates and in this order.
@@ -52,7 +52,7 @@ class Drawn:
 
     @property
     def account(self) -> str:
-        """What the user is to know; empty while every draw was used once at most."""
+        """What the user should know; empty while no draw was used more than once."""
         size = len(self.points)
         if self.drawn <= size:
             return ""

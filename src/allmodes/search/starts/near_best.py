@@ -10,7 +10,7 @@ from allmodes.search.starts.tuning import TUNING
 
 
 def draw(context: Context, n: int) -> list[Start]:
-    """n starts at distances of all orders from the best mode: nothing is known of how far apart ripples are."""
+    """n starts at distances of all orders of magnitude from the best mode: the spacing of ripples is not known."""
     box, rng, archive = context.box, context.rng, context.archive
     steps = np.exp(rng.uniform(np.log(context.tolerances.near), np.log(TUNING.farthest), (n, 1)))
     points = box.reflect(archive.means[int(archive.values.argmax())] + steps * rng.standard_normal((n, box.d)))

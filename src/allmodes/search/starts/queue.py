@@ -1,4 +1,4 @@
-"""Evaluated points that wait to be starts, those first that beat their neighbours: the only queue there is."""
+"""Evaluated points that wait to be starts, first those that beat their neighbours: the one queue of the search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_MOST_POINTS = 2**17  # kept: the oldest are forgotten, for memory must not grow with the number of evaluations
+_MOST_POINTS = 2**17  # kept; the oldest are forgotten, since memory must not grow with the number of evaluations
 _NEIGHBOURS_UP_TO = 5  # dimensions: in higher ones a handful of neighbours says nothing about a point
 
 

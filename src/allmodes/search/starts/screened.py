@@ -36,7 +36,7 @@ class Screened:
         return max(TUNING.screened_each * self.queue.box.d, int(TUNING.screened_growth * len(self.queue)))
 
     def add(self, points: Array, values: Array) -> None:
-        """Points (n, d) were screened: of all that were not starts yet, the local bests wait."""
+        """Points (n, d) were screened: of all that have not been starts yet, the local bests wait."""
         self.queue.add(points, values)
         self.waiting = self.queue.local_bests().tolist()
         self.misses = 0
@@ -50,5 +50,5 @@ class Screened:
         return [Start(self.queue.points[i], SCREENED) for i in taken]
 
     def report(self, is_success: bool) -> None:
-        """What came of a search from a screened point."""
+        """How a search from a screened point ended."""
         self.misses = 0 if is_success else self.misses + 1

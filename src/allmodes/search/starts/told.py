@@ -19,7 +19,7 @@ class Told:
     """The best of the points told that wait to be starts.
 
     The first of them go before all other starts: they say where the user expects something. Of later searches every
-    other one begins in a place that the search chooses itself: without any of these nothing would be known of what is
+    other one begins in a place that the search chooses itself; otherwise nothing would be known of what is
     missing, and a search would never end while points are told.
 
     Attributes:

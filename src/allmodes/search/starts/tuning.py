@@ -19,12 +19,12 @@ class Tuning:
 
     # screened points
     screened_each: int = constant(100, "points per coordinate", "of a screening: enough to see hills side by side")
-    screened_growth: float = constant(0.1, "share", "of the points so far, for finding neighbours costs as much again")
+    screened_growth: float = constant(0.1, "share", "of the points so far: finding neighbours costs as much again")
     misses: int = constant(3, "searches", "in a row without success: what is left is worse, new points may be better")
 
     # the kinds compete
     first_cost: float = constant(3.0, "evaluations", "taken for the first success of a kind: all are tried early")
-    most_given: int = constant(20, "points", "of those evaluated by others that become starts: the rest is recognised")
+    most_given: int = constant(20, "points", "evaluated by others that become starts: most others would be recognised")
 
     given_radius: float = constant(
         0.05, "box", "first step from points that are given, which are to stay in their basins"

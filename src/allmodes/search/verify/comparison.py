@@ -1,4 +1,4 @@
-"""Is an optimum one that is known? Straight between the two, then, for level ones, along a bent path.
+"""Is an optimum a known one? By a straight line between the two, then, for level ones, by a bent path.
 
 A bent path is found by halving: a local search from the middle of the longest piece shows whether there is level ground
 between its ends. Points that have proved to belong to a level mode are remembered, so that later candidates find the
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
+from allmodes.search.curvature import largest
 from allmodes.search.events import Arrived, Continue, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
 from allmodes.search.tolerances import TINY
@@ -26,7 +27,7 @@ Array = NDArray[np.float64]
 
 _BESIDE = (0.0, 0.5, -0.5)  # of its length: where searches begin beside the middle of a piece, one after the other
 _MOST_NODES = 512  # points kept of level modes: a bound on memory
-_FARTHER = 1e-3  # of the largest curvature: how much plain distance counts beside the fall of the model
+_FARTHER = 1e-3  # of the largest curvature: how much distance itself counts besides the fall of the model
 
 
 @stored
@@ -48,7 +49,7 @@ class LevelSets:
             self.owners.append(mode)
 
     def rivals(self, context: Context, candidate: Candidate) -> list[int]:
-        """The few level modes of its height that are nearest by its model; to a component any mode is one."""
+        """The few level modes of its height that are nearest by its model; for a component any mode counts."""
         archive = context.archive
         is_level = np.array([record.kind == "flat" for record in archive.records], dtype=bool)
         is_level[self.owners] = True
@@ -63,8 +64,8 @@ class LevelSets:
         own = [node for node, owner in zip(self.nodes, self.owners, strict=True) if owner == mode]
         points = np.array([context.archive.means[mode], *own])
         apart = context.box.difference(points, candidate.point)
-        H = candidate.hessian
-        metric = _FARTHER * max(float(np.abs(H).max(initial=0.0)), TINY) * np.eye(len(H)) - H
+        H = np.asarray(candidate.hessian)
+        metric = _FARTHER * max(largest(H), TINY) * np.eye(len(H)) - H
         falls = np.einsum("nd,de,ne->n", apart, metric, apart)
         return points[falls.argmin()], float(falls.min())
 
@@ -93,14 +94,14 @@ class Between(ByValues):
         return Different(self.optimum, self.mode)
 
     def _slack(self, context: Context, line: Array) -> float:
-        """A fall that says nothing: rounding, what a component leaves to be gained, or a ridge that bends."""
+        """A fall that proves nothing: it may be rounding, what a component has yet to gain, or a bent ridge."""
         candidate, tolerances = self.optimum.candidate, context.tolerances
         if candidate.is_kinked:
             slope = float(np.sqrt((candidate.gradient**2).sum() * (line**2).sum()))
             return TUNING.kink_valley * slope + tolerances.rounding()
         if candidate.source == "component":
             return tolerances.tie
-        return tolerances.rounding(float(np.abs(candidate.hessian).max(initial=0.0)))
+        return tolerances.rounding(largest(candidate.hessian))
 
 
 @stored
@@ -111,8 +112,8 @@ class LevelPath(BySearch):
     Attributes:
         nodes: points (n, d) at this height, from the mode to the optimum; periodic coordinates may leave the box.
         proven: for each piece between two nodes whether it is so short and straight that no search is needed there.
-        searches: made from between.
-        side: how many searches from the present piece were in vain: the next one begins beside its middle.
+        searches: made from points between.
+        side: how many searches from the current piece were in vain: the next one begins beside its middle.
         is_kinked: whether searches take the function to be kinked: since the optimum is, or since one got stuck.
     """
 

@@ -28,7 +28,7 @@ class AroundComponent(ByValues):
     """Does the function fall to both sides along every axis of the component?
 
     The axes are conjugate directions where the component has converged, so that second differences along them are the
-    whole Hessian. Coordinates next to a bound are put on it, if that is no worse.
+    whole Hessian. Coordinates next to a bound are put on it unless that is worse.
     """
 
     candidate: Candidate
@@ -72,10 +72,10 @@ class AroundComponent(ByValues):
 @stored
 @dataclass(frozen=True)
 class Polish(BySearch):
-    """Where does a local search from a converged component arrive? On smooth ground that is verified in its place.
+    """Where does a local search from a converged component arrive? On smooth ground that point is verified instead.
 
     Components come to rest on the floors of narrow valleys, too. Where the search gets stuck the function is too rough
-    for it, and what values say about the component holds, unless it has climbed far away by then.
+    for it, and the verdict from values holds, unless it has climbed far away by then.
     """
 
     optimum: Optimum
@@ -91,12 +91,12 @@ class Polish(BySearch):
         if isinstance(event, Stuck) and event.value > candidate.value + tolerances.rounding():
             apart = float(np.abs(context.box.difference(event.point, candidate.point)).max())
             if apart > tolerances.close:
-                return NoOptimum("a local search climbs away from it, and arrives nowhere")
+                return NoOptimum("a local search climbs away from it and ends at no optimum")
         return self.optimum
 
 
 def _put_on_bounds(box: Box, point: Array, near: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """The point with coordinates that are this near to a bound put on it, and which those are."""
+    """The point with coordinates near a bound put on it, and which those are."""
     is_low, is_high = point - box.lower_unit <= near, box.upper_unit - point <= near
     return np.where(is_low, box.lower_unit, np.where(is_high, box.upper_unit, point)), is_low | is_high
 

@@ -15,7 +15,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_WAYS = 16  # directions for each coordinate, and their opposites: a third of the slope across the edge is mostly seen
+_WAYS = 16  # directions for each coordinate, and their opposites: one mostly has a third of the slope across the edge
 
 
 @stored
@@ -23,8 +23,8 @@ _WAYS = 16  # directions for each coordinate, and their opposites: a third of th
 class AtEdge(ByValues):
     """Does the function fall, or end, in all directions?
 
-    Across the edge it falls as at a kink. Where it is steeper the nearer it is, as a square root at 0, values say
-    nothing of the way along the edge, and the component may have come to rest anywhere: that is not verified.
+    Across the edge it falls as at a kink. If it gets steeper towards the edge, like a square root at 0, values say
+    nothing about the way along it, and the component may have come to rest anywhere: that is not verified.
     """
 
     optimum: Optimum
@@ -44,6 +44,6 @@ class AtEdge(ByValues):
         far, close = (value - values).reshape(2, -1)
         is_known = np.isfinite(far) & np.isfinite(close)
         is_steeper = (far < CUSP * close)[is_known]
-        is_cusp = context.box.d > 1 and bool(2 * is_steeper.sum() > len(is_steeper))  # by most: some graze it
+        is_cusp = context.box.d > 1 and bool(2 * is_steeper.sum() > len(is_steeper))  # by most: some only graze it
         is_at_edge = bool(np.isinf(values).any() and is_known.any()) and not is_cusp
         return self.optimum._replace(kind="boundary") if is_at_edge else self.optimum

@@ -13,15 +13,13 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_UNLIKE = 1e-8  # of a value: sums in another order differ by less
-
 
 @stored
 @dataclass(frozen=True)
 class AtImages(ByValues):
-    """Is a new optimum as high at its images, by each map that all others are made of?
+    """Are the images of a new optimum as high, by each map that generates the others?
 
-    A first look at the function compares one place. Where a function is symmetric but for a few places, images of a
+    The first look at the function compares one place. If it is symmetric but for a few places, images of a
     mode there would be listed that are none.
     """
 
@@ -37,7 +35,7 @@ class AtImages(ByValues):
         if group is None:
             return self.optimum
         apart = np.abs(values - value)
-        allowed = max(_UNLIKE, 10.0 * context.rounding) * np.maximum(np.abs(values), abs(value))
+        allowed = context.tolerances.unlike * np.maximum(np.abs(values), abs(value))
         is_wrong = ~(apart <= allowed + 10.0 * context.tolerances.tie)
         for k in np.flatnonzero(is_wrong).tolist()[:1]:
             x, image = context.box.to_user(np.stack([context.box.project(self.optimum.candidate.point), points[k]]))

@@ -51,11 +51,11 @@ class AroundKink(ByValues):
         is_known = is_seen.reshape(2, 2, -1).any(axis=1).all(axis=0)  # at both distances
         is_cusp = is_known & (far < CUSP * close) & (close > context.tolerances.rounding())
         if is_cusp.any() and context.box.d > 1:  # in one dimension there is no ridge
-            return NoOptimum("the function is steeper the nearer: nothing tells the peak from its ridge")
+            return NoOptimum("the function gets steeper towards it: values cannot tell the peak from its ridge")
         is_smooth = is_known & (far >= _SMOOTH * close)
         if is_smooth.all():
             return Higher(candidate.point, near)
-        # a kink is as curved as the parabola that falls by its whole height where the kink does
+        # a kink counts as curved as the parabola that falls as far at the same distance
         height = max(candidate.value - context.level, 1e-3 * context.scale, TINY)
         curvatures = np.where(is_smooth, 2.0, 2.0 * far / height) * far / near**2
         axes, d = self._axes(), context.box.d
@@ -66,13 +66,13 @@ class AroundKink(ByValues):
 @stored
 @dataclass(frozen=True)
 class ComesBack(BySearch):
-    """Do searches that are put aside come back? On a ridge that rises those from above do not.
+    """Do searches from a little aside come back? On a rising ridge those from farther up do not.
 
     Attributes:
         sides: (d, d), the directions, one after the other.
         returns: how often a search came back.
-        tries: how often that was begun anew.
-        is_nearer: whether searches are put less far aside, because one ended elsewhere at the same height.
+        tries: how often that was started over.
+        is_nearer: whether searches begin less far aside, because one ended elsewhere at the same height.
     """
 
     candidate: Candidate

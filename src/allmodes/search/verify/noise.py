@@ -31,13 +31,13 @@ class Fitting:
     """Fits parabolas to fresh values around the modes and moves these to their peaks, until they are there.
 
     A mode whose curvature is not surely negative in all directions that no bound holds stays unverified; one that is
-    still on a slope in the end goes.
+    still on a slope at the end is dropped.
 
     Attributes:
         rounds: so far.
         fitted: numbers of the modes of this round, whose parabolas go through the points `asked`.
         factors: (J, d, d), how wide the points around each mode are.
-        is_settled, was_poor: (J,), which need no other fit, and where the function was once no parabola.
+        is_settled, was_poor: (J,), which need no further fit, and where a parabola once did not fit.
         ascents: (J,), how surely each was on a slope in its last fit, in standard errors.
     """
 
@@ -55,13 +55,13 @@ class Fitting:
         self.asked, self.fitted = np.zeros((0, context.box.d)), np.zeros(0, np.intp)
         narrowest = context.tolerances.near
         self.factors = np.array(
-            [first_factor(record.hessian, context.noise, narrowest) for record in context.archive.records]
+            [first_factor(np.asarray(record.hessian), context.noise, narrowest) for record in context.archive.records]
         )
         self.is_settled, self.was_poor = np.zeros((2, J), bool)
         self.ascents = np.zeros(J)
 
     def ask(self) -> Array:
-        """Points around the modes that are not settled, each twice; what follows is left its share of the budget."""
+        """Points around the modes that are not settled, each twice; later stages keep their share of the budget."""
         context, d, J = self.context, self.context.box.d, len(self.context.archive)
         self.fitted = np.flatnonzero(~self.is_settled)
         n, p = len(self.fitted), num_coefficients(d)
@@ -102,7 +102,7 @@ class Fitting:
         archive.change(j, peak.point, fit.value + peak.rise, record)
 
     def _finish(self) -> None:
-        """What was last seen on a slope goes, but never the best."""
+        """Drop the modes that were last seen on a slope, but never the best one."""
         kept = self.ascents <= 2.0 * TUNING.sure
         kept[np.argmax(self.context.archive.values)] = True
         self.context.archive.keep(kept)

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from allmodes.objective.bounds import Box
 from allmodes.search.context import Context
 from allmodes.search.searchers.noisy.tuning import TUNING
+from allmodes.search.tolerances import NOISE
 from allmodes.search.verify.parabola import deviation
-from allmodes.search.verify.same_mode import points_between
+from allmodes.search.verify.same_mode import SHARES, points_between
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-_HALFWAY = 2  # number among the points between
-_SURE = 3.0  # standard errors by which the function falls between two hills; one of them where they are not final
 
 
 @stored
@@ -26,14 +24,14 @@ _SURE = 3.0  # standard errors by which the function falls between two hills; on
 class Sorting:
     """Evaluates modes and the points halfway to the nearest better one, again and again.
 
-    Two are one unless the value falls between them; of those that are one the better is kept.
+    Two are one unless the value falls between them; of two that are one the better is kept.
 
     Args:
         context: its archive has the modes.
-        is_final: whether they are evaluated until it is sure. Else once: a fall that may be luck keeps two apart.
+        is_final: whether they are evaluated until it is certain; otherwise once, and a fall that may be chance counts.
 
     Attributes:
-        rivals: (J,), the nearest better mode of each; the best has itself.
+        rivals: (J,), the nearest better mode of each; for the best, itself.
         points: (2 J, d), the modes, and then the points halfway to their rivals.
         counts, means, squares: of the values at each point, (2 J,): how many, their mean, their squared deviations.
         is_two, is_open: (J,), whether a mode and its rival are on two hills, and whether that is not decided yet.
@@ -55,7 +53,7 @@ class Sorting:
         box, archive = self.context.box, self.context.archive
         J, places = len(archive), archive.means
         self.rivals = nearest_better(box, places, archive.values)
-        self.points = np.concatenate([places, points_between(box, places, places[self.rivals])[:, _HALFWAY]])
+        self.points = np.concatenate([places, points_between(box, places, places[self.rivals])[:, len(SHARES) // 2]])
         self.counts, self.means, self.squares = np.zeros((3, 2 * J))
         self.is_two = self.rivals == np.arange(J)
         self.is_open = ~self.is_two
@@ -98,10 +96,10 @@ class Sorting:
         pooled = float(np.sqrt(self.squares[rows].sum() / max(1.0, self.counts[rows].sum() - len(rows))))
         sigma = deviation(pooled, self.context.noise)
         lower = ends[self.means[ends].argmin()]
-        counts = self.counts if sigma == pooled else np.ones(len(self.counts))  # the same value again says nothing new
+        counts = self.counts if sigma == pooled else np.ones(len(self.counts))  # the same value again adds nothing
         error = sigma * np.sqrt(1.0 / counts[halfway] + 1.0 / counts[lower])
         fall = self.means[lower] - self.means[halfway]
-        self.is_two[j] = fall > (_SURE if self.is_final else 1.0) * error
+        self.is_two[j] = fall > (NOISE if self.is_final else 1.0) * error
         self.is_open[j] = self.is_final and not self.is_two[j] and self.counts[rows].min() < TUNING.confirmations
 
     @property
@@ -132,7 +130,7 @@ class Sorting:
 
 
 def nearest_better(box: Box, places: Array, values: Array) -> Indices:
-    """For every place the number of the nearest one that is better, (J,); the best has itself."""
+    """For every place the number of the nearest better one, (J,); for the best, itself."""
     order = np.argsort(-values, kind="stable")
     rivals = np.arange(len(places))
     for rank, j in enumerate(order[1:], 1):

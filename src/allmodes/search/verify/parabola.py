@@ -20,11 +20,11 @@ class Fit(NamedTuple):
     """A parabola, at its centre.
 
     Attributes:
-        value, error: and its standard error.
+        value, error: the value and its standard error.
         gradient, hessian: (d,) and (d, d).
         factor: (d, d), of the covariance of the points; the errors are in coordinates in which that is 1.
         slope_error, curvature_error: of a first and of a second derivative, the largest.
-        is_poor: whether the function differs from a parabola by more than luck.
+        is_poor: whether the function differs from a parabola by more than chance.
     """
 
     value: float
@@ -38,7 +38,7 @@ class Fit(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The smallest curvature that is not luck."""
+        """The smallest curvature that is not chance."""
         return TUNING.sure * self.curvature_error
 
 
@@ -73,7 +73,7 @@ def num_coefficients(d: int) -> int:
 def first_factor(hessian: Array, noise: float, narrowest: float) -> Array:
     """A factor (d, d) of the covariance of points to fit a parabola to, by a component's guess of its Hessian.
 
-    Noisy components shrink for no reason: the curvature is taken to be less.
+    Noise makes components shrink for no reason, so the curvature is taken to be less.
     """
     return _adapted(np.eye(len(hessian)), hessian / TUNING.wider**2, TINY, noise, np.inf, narrowest)
 

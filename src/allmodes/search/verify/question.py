@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 class Optimum(NamedTuple):
     """A candidate is an optimum of this kind; it remains to be told apart from those that are known.
 
-    `is_level` says that it may extend: a plateau, a valley floor, a component that is long and thin.
+    `is_level` says that it may be extended: a plateau, a valley floor, a long and thin component.
     """
 
     candidate: Candidate
@@ -28,17 +28,17 @@ class Optimum(NamedTuple):
     is_level: bool = False
 
 
-PLATEAU = "a plateau below the best value"  # the reason that is counted: there the function is not rough, but level
+PLATEAU = "a plateau below the best value"  # this reason is counted: the function is level there, not rough
 
 
 class NoOptimum(NamedTuple):
-    """A candidate is none, and why."""
+    """A candidate is no optimum, and why."""
 
     reason: str
 
 
 class Higher(NamedTuple):
-    """There is higher ground: its search is to go on from this point."""
+    """There is higher ground: the search goes on from this point."""
 
     point: Array
     radius: float

@@ -1,4 +1,4 @@
-"""Are two points on one hill? The only test there is of what lies between two points.
+"""Are two points on one hill? The one test of what lies between two points.
 
 Straight: if the function falls below both ends somewhere between, they are two. What a straight line cannot show,
 because the hill is bent, `comparison.LevelPath` looks for.

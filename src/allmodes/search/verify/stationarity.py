@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
+from allmodes.search.curvature import LowRank, largest
 from allmodes.search.geometry import clip, is_held, lengths, room
 from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import PLATEAU, ByValues, Higher, NoOptimum, Optimum, Step
@@ -19,7 +20,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SIDES = np.array([1.0, -1.0])
-_FARTHER = 4.0  # times: where the fall along a weak axis is measured again, on the other side
+_FARTHER = 4.0  # times farther: where the fall along a weak axis is measured again, on the other side
 
 
 class Shape(NamedTuple):
@@ -28,8 +29,8 @@ class Shape(NamedTuple):
     Attributes:
         held: (d,), coordinates at a bound that the ascent surely pushes against.
         eigenvalues, axes: ascending (n,), and directions (n, d).
-        level: curvature that cannot be told from none.
-        is_weak: (n,), curvature that is so little that values must confirm it.
+        level: the largest curvature that cannot be told from none.
+        is_weak: (n,), where the curvature is so small that values must confirm it.
     """
 
     held: NDArray[np.bool_]
@@ -40,12 +41,14 @@ class Shape(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The curvature that is closest to rising, or rises."""
+        """The curvature that is closest to rising, or that rises."""
         return float(self.eigenvalues[-1])
 
 
 def shape(context: Context, candidate: Candidate) -> Shape:
     """What gradient and Hessian of a candidate say."""
+    if isinstance(candidate.hessian, LowRank):
+        return _shape_of_few(context, candidate, candidate.hessian)
     H, g, d = candidate.hessian, candidate.gradient, context.box.d
     rim = (TUNING.rim if context.order == 0 else TUNING.rim * 1e-3) * np.maximum(np.diagonal(H), 0.0)
     unsure = 1e-8 if context.order else 2.0 * TUNING.unsure  # differences are off by half their step
@@ -56,7 +59,7 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     axes = np.zeros((len(free), d))
     axes[:, free] = vectors.T
     largest = float(np.abs(eigenvalues).max(initial=0.0))
-    share = context.tolerances.near if context.order == 2 else 1.0  # a Hessian that is given is that of the very point
+    share = context.tolerances.near if context.order == 2 else 1.0  # a given Hessian is that of the point itself
     level = TUNING.level * share * largest
     if context.order == 0:  # rounding of values over the square of the longest difference step
         level = max(level, 4.0 * float(context.tolerances.error_of(candidate.value)) / TUNING.longest**2)
@@ -64,6 +67,16 @@ def shape(context: Context, candidate: Candidate) -> Shape:
     if context.order == 0:  # across a kink, or beside an inflection, differences show curvature that is not there
         is_weak[-1:] = True
     return Shape(held, np.asarray(eigenvalues, dtype=np.float64), axes, level, is_weak)
+
+
+def _shape_of_few(context: Context, candidate: Candidate, H: LowRank) -> Shape:
+    """The same of one that is known along a few axes: values are asked along the weakest of these alone."""
+    g, size = candidate.gradient, largest(H)
+    held = is_held(context.box, candidate.point, g) & (np.abs(g) > 1e-8 * size)
+    level = TUNING.level * size
+    is_weak = H.eigenvalues >= -max(TUNING.weak * size, TUNING.gentle * context.scale, level)
+    is_weak[: -TUNING.weakest] = False
+    return Shape(held, H.eigenvalues, H.axes, level, is_weak)
 
 
 def examine(context: Context, candidate: Candidate) -> Step:
@@ -79,8 +92,8 @@ def examine(context: Context, candidate: Candidate) -> Step:
 
 
 def _slack(context: Context, candidate: Candidate) -> float:
-    """Differences of values near a candidate that mean nothing."""
-    return context.tolerances.rounding(float(np.abs(candidate.hessian).max(initial=0.0)))
+    """Differences of values near a candidate that may be rounding."""
+    return context.tolerances.rounding(largest(candidate.hessian))
 
 
 def _higher(context: Context, candidate: Candidate, points: Array, values: Array) -> Higher | None:
@@ -135,7 +148,7 @@ class WeakAxes(ByValues):
         if context.order == 0 and near[0] > 10.0 * error and far[0] < TUNING.linear * near[0]:
             return NoOptimum("a kink that differences took for a peak")
         is_alike = (near > TUNING.seen * expected) & (near < expected / TUNING.seen)
-        # each far side by itself: where a level valley bends one falls much and the other hardly
+        # each far side by itself: where a level valley bends, one falls a lot and the other hardly
         is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
         if not (is_alike & is_parabola).all():
             return LevelGround(candidate)
@@ -197,7 +210,7 @@ class FarGround(ByValues):
         higher = _higher(context, candidate, points, np.where(first.reshape(-1), values, -np.inf))
         if higher is not None:
             return higher
-        if candidate.value < context.best_value - slack and np.abs(candidate.hessian).max() <= slack:
+        if candidate.value < context.best_value - slack and largest(candidate.hessian) <= slack:
             return NoOptimum(PLATEAU)
         return Optimum(candidate, "flat", is_level=True)
 

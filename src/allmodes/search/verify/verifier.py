@@ -30,6 +30,7 @@ from allmodes.search.verify.question import (
     Same,
     Step,
 )
+from allmodes.search.verify.record import frozen_of, is_rough
 from allmodes.search.verify.stationarity import LevelGround, examine
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
@@ -98,7 +99,7 @@ class Verifier:
     # ---- what comes in
 
     def judge(self, event: SearchEvent) -> list[Event]:
-        """A search ended: begin to verify where it arrived, or go on with the question that it answers."""
+        """A search ended: begin to verify where it arrived, or continue with the question that it answers."""
         if isinstance(event, Recognised) and event.origin.question < 0:
             self.context.archive.hit(event.mode)
             return [event]
@@ -137,7 +138,7 @@ class Verifier:
         return AroundComponent(candidate, self.polishes) if is_measured else Optimum(candidate, "unverified")
 
     def _rather_known(self, candidate: Candidate, step: Step) -> Step:
-        """Of residuals: ground that looks level is compared with level modes first, which costs less than probes."""
+        """For residuals: ground that looks level is first compared with level modes, which costs less than probes."""
         if self.context.has_model and isinstance(step, LevelGround):
             for rival in self.level_sets.rivals(self.context, candidate)[:1]:
                 end, _ = self.level_sets.end_of(self.context, rival, candidate)
@@ -146,12 +147,12 @@ class Verifier:
 
     def _knows_more(self, candidate: Candidate, mode: int) -> bool:
         """Whether derivatives were measured where the curvature of a mode is that of a component."""
-        return self.context.archive.records[mode].source == "component" and not _is_rough(candidate)
+        return self.context.archive.records[mode].source == "component" and not is_rough(candidate)
 
     # ---- values
 
     def ask(self) -> list[Block]:
-        """What is to be known of the candidates that wait for nothing."""
+        """What is wanted of the candidates that are not waiting for anything."""
         blocks = []
         for number, case in self.cases.items():
             if isinstance(case.question, ByValues) and not case.is_asked:
@@ -200,14 +201,14 @@ class Verifier:
         return self._send_on(case, step)
 
     def _told_apart(self, candidate: Candidate, optimum: Optimum) -> Step:
-        """What is next of an optimum that a mode was told apart from: some were compared before they were examined."""
+        """What is next for an optimum that was told apart from a mode: some were compared before they were examined."""
         if optimum.kind == "unverified" and candidate.is_kinked:
             return AroundKink(candidate)
         is_next = optimum.kind == "unverified" and optimum.is_level and self.context.has_model
         return examine(self.context, candidate) if is_next else optimum
 
     def _compare(self, case: Case, optimum: Optimum) -> Between | Same | Optimum:
-        """An optimum is told from the closest mode, then from level modes of its height; itself if none is left."""
+        """Tell an optimum apart from the closest mode, then from level modes of its height; itself if none is left."""
         context, candidate = self.context, optimum.candidate
         mode, apart = self._closest(candidate)
         if apart < context.tolerances.same:
@@ -221,7 +222,7 @@ class Verifier:
         return optimum
 
     def _closest(self, candidate: Candidate) -> tuple[int, float]:
-        """The closest mode, of those that count for components, and how far off it is."""
+        """The closest mode and its distance; for components, of those that count."""
         archive, counted = self.context.archive, self.context.counted
         if candidate.source != "component" or not len(counted):
             return archive.closest(candidate.point)
@@ -253,16 +254,16 @@ class Verifier:
         candidate, archive = optimum.candidate, self.context.archive
         if optimum.is_level:
             self.level_sets.add(candidate.point[None], mode)
-        record, is_rough = archive.records[mode], _is_rough(candidate)
-        least = 0.0 if is_rough else -self.context.tolerances.rounding()
+        record, is_guess = archive.records[mode], is_rough(candidate)
+        least = 0.0 if is_guess else -self.context.tolerances.rounding()
         if record.source == "component" and candidate.value - archive.values[mode] > least:
             point = self.context.box.project(candidate.point)
-            if is_rough or optimum.kind == "unverified":
+            if is_guess or optimum.kind == "unverified":
                 better = replace(record, gradient=candidate.gradient.copy())
             else:
-                better = replace(self._record(optimum, point), found_at=record.found_at)
+                better = replace(frozen_of(self.context, optimum, point), found_at=record.found_at)
             self._change(mode, point, candidate.value, better)
-        elif not is_rough and self._is_better(candidate, mode):
+        elif not is_guess and self._is_better(candidate, mode):
             located = replace(record, gradient=candidate.gradient.copy(), hessian=candidate.hessian.copy())
             self._change(mode, self.context.box.project(candidate.point), candidate.value, located)
         self.context.archive.hit(mode)
@@ -282,26 +283,9 @@ class Verifier:
     def _add(self, origin: Origin, optimum: Optimum) -> NewMode:
         candidate = optimum.candidate
         point = self.context.box.project(candidate.point)
-        mode = self.context.archive.add(point, candidate.value, self._record(optimum, point))
+        mode = self.context.archive.add(point, candidate.value, frozen_of(self.context, optimum, point))
         add_images(self.context, mode)
         if optimum.is_level:
             self.level_sets.add(point[None], mode)
         self.context.archive.hit(mode)
         return NewMode(origin, mode)
-
-    def _record(self, optimum: Optimum, point: Array) -> Frozen:
-        """What is kept of an optimum."""
-        candidate, box = optimum.candidate, self.context.box
-        if candidate.source == "component" and optimum.kind == "boundary":
-            active = (point <= box.edges[0]) | (point >= box.edges[1])
-        else:
-            active = is_held(box, point, candidate.gradient)
-        source = "component" if candidate.is_kinked else candidate.source
-        return Frozen(
-            candidate.gradient.copy(), candidate.hessian.copy(), active, optimum.kind, source, self.context.nfev
-        )
-
-
-def _is_rough(candidate: Candidate) -> bool:
-    """Whether its curvature is a guess, not a measurement."""
-    return candidate.source == "component" or candidate.is_kinked

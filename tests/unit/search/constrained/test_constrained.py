@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from allmodes import ModeFinder, find_maxima, find_minima
+from allmodes.problems import constrained_problems
 from allmodes.search.searchers.constrained.constrained import NO_FEASIBLE, Constrained
 from allmodes.status import Status
 
@@ -220,3 +221,12 @@ def test_a_saved_search_wants_its_constraints_again(tmp_path):
     free.save(tmp_path / "free")
     with pytest.raises(ValueError, match="has no constraints"):
         ModeFinder.load(tmp_path / "free", constraints=DISC)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_corners_with_small_basins_are_found(seed):
+    problem = constrained_problems()["waves on a simplex"]
+    found = find_minima(
+        problem.value, problem.bounds, constraints=problem.constraints, jac=problem.gradient, rng=seed, maxfev=160
+    )
+    assert problem.found([mode.x for mode in found.modes]).all()

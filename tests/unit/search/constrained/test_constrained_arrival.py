@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from constrained_runs import CIRCLE, DISC, MIDDLE, make_context, play, verify
 
+from allmodes.search.candidate import SPACE_FILLING
 from allmodes.search.searchers.constrained.arrival import KNOWN, NEW, NOWHERE, ON
 from allmodes.search.searchers.constrained.launch import Launch
 from allmodes.search.searchers.constrained.record import frozen_of
@@ -13,7 +14,7 @@ RIGHT, TOP = MIDDLE + np.array([0.3, 0.0]), MIDDLE + np.array([0.0, 0.3])
 
 def at(point, value=0.0, gradient=(0.0, 0.0)):
     return Launch(
-        0, np.array(point), True, stage="arrived", value=value, gradient=np.array(gradient), hessian=np.eye(2)
+        0, np.array(point), SPACE_FILLING, stage="arrived", value=value, gradient=np.array(gradient), hessian=np.eye(2)
     )
 
 
@@ -21,12 +22,12 @@ def at(point, value=0.0, gradient=(0.0, 0.0)):
 def test_a_minimum_on_the_edge_is_new_and_then_known(order):
     context = make_context(DISC, order=order)
     fun, grad = (lambda z: -z[0]), (lambda z: np.array([-1.0, 0.0]))
-    launch = Launch(0, MIDDLE.copy(), True)
+    launch = Launch(0, MIDDLE.copy(), SPACE_FILLING)
     play(launch, context, fun, grad)
     arrival = verify(launch, context, fun, grad)
     assert (arrival.verdict, arrival.kind) == (NEW, "optimum")
     context.archive.add(launch.point, -launch.value, frozen_of(context, arrival))
-    again = Launch(1, launch.point + np.array([0.0, 1e-7]), True)
+    again = Launch(1, launch.point + np.array([0.0, 1e-7]), SPACE_FILLING)
     play(again, context, fun, grad)
     assert verify(again, context, fun, grad).verdict == KNOWN
 
@@ -75,7 +76,7 @@ def test_a_vertex_needs_no_curvature():
         [{"type": "ineq", "fun": lambda x: x[0] - 0.2}, {"type": "ineq", "fun": lambda x: x[1] - 0.3}]
     )
     fun = lambda z: z[0] + z[1]  # noqa: E731
-    launch = Launch(0, MIDDLE.copy(), True)
+    launch = Launch(0, MIDDLE.copy(), SPACE_FILLING)
     play(launch, context, fun)
     arrival = verify(launch, context, fun)
     assert arrival.verdict == NEW

@@ -3,6 +3,7 @@
 import numpy as np
 from constrained_runs import DISC, MIDDLE, make_context, play, verify
 
+from allmodes.search.candidate import SPACE_FILLING
 from allmodes.search.searchers.constrained.launch import Launch
 from allmodes.search.searchers.constrained.recognition import recognised
 from allmodes.search.searchers.constrained.record import frozen_of
@@ -18,7 +19,7 @@ def grad(z):
 
 def known():
     context = make_context(DISC, order=1)
-    launch = Launch(0, MIDDLE.copy(), True)
+    launch = Launch(0, MIDDLE.copy(), SPACE_FILLING)
     play(launch, context, fun, grad)
     context.archive.add(launch.point, -launch.value, frozen_of(context, verify(launch, context, fun, grad)))
     return context
@@ -26,7 +27,7 @@ def known():
 
 def falling(context, value=0.0):
     """A search right beside the mode that is about to step into it."""
-    launch = Launch(1, MIDDLE + np.array([0.26, 0.06]), True)
+    launch = Launch(1, MIDDLE + np.array([0.26, 0.06]), SPACE_FILLING)
     points = launch.ask(context)
     launch.hessian, launch.has_curvature = np.diag([0.0, 1.0]), True
     launch.tell(context, np.array([fun(points[0]) + value]), grad(points[0])[None], None)

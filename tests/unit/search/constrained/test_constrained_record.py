@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from constrained_runs import DISC, MIDDLE, make_context, play, verify
 
+from allmodes.search.candidate import SPACE_FILLING
 from allmodes.search.searchers.constrained.launch import Launch
 from allmodes.search.searchers.constrained.record import frozen_of
 
 
 def test_multipliers_are_those_of_the_function_that_is_minimised_in_units_of_the_constraint():
     context = make_context(DISC, order=1)
-    launch = Launch(0, MIDDLE.copy(), True)
+    launch = Launch(0, MIDDLE.copy(), SPACE_FILLING)
     fun, grad = (lambda z: -z[0]), (lambda z: np.array([-1.0, 0.0]))
     play(launch, context, fun, grad)
     found = frozen_of(context, verify(launch, context, fun, grad))
@@ -25,7 +26,7 @@ def test_multipliers_are_those_of_the_function_that_is_minimised_in_units_of_the
 
 def test_in_the_interior_it_is_an_ordinary_optimum():
     context = make_context(DISC, order=1)
-    launch = Launch(0, MIDDLE + 0.1, True)
+    launch = Launch(0, MIDDLE + 0.1, SPACE_FILLING)
     fun, grad = (lambda z: float((z - MIDDLE) @ (z - MIDDLE))), (lambda z: 2.0 * (z - MIDDLE))
     play(launch, context, fun, grad)
     found = frozen_of(context, verify(launch, context, fun, grad))

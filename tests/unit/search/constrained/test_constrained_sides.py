@@ -8,6 +8,7 @@ from constrained_runs import CIRCLE, DISC, MIDDLE, constraints_of, make_context,
 
 from allmodes import find_minima
 from allmodes.problems import constrained_problems
+from allmodes.search.candidate import SPACE_FILLING
 from allmodes.search.searchers.constrained.arrival import NEW, ON
 from allmodes.search.searchers.constrained.launch import Launch
 from allmodes.search.searchers.constrained.optimality import bend_width, hold_of
@@ -52,7 +53,7 @@ def test_a_search_that_rests_beside_an_inflection_goes_on(order):
     beyond = MIDDLE + 0.3 * np.array([np.cos(4e-4), np.sin(4e-4)])
     fun, grad = (lambda z: (z[1] - 0.5) ** 3), (lambda z: np.array([0.0, 3.0 * (z[1] - 0.5) ** 2]))
     launch = Launch(
-        0, beyond, True, stage="arrived", value=fun(beyond), gradient=grad(beyond), hessian=np.zeros((2, 2))
+        0, beyond, SPACE_FILLING, stage="arrived", value=fun(beyond), gradient=grad(beyond), hessian=np.zeros((2, 2))
     )
     assert verify(launch, context, fun, grad).verdict == ON
     assert launch.point[1] < 0.5
@@ -61,7 +62,7 @@ def test_a_search_that_rests_beside_an_inflection_goes_on(order):
 def test_a_narrow_valley_with_little_curvature_along_it_is_new():
     context = make_context(DISC)
     fun = lambda z: 30.0 * (z[0] - 0.5) ** 2 + 1e-3 * (z[1] - 0.5) ** 2  # noqa: E731
-    launch = Launch(0, MIDDLE, True, stage="arrived", value=0.0, gradient=np.zeros(2), hessian=np.eye(2))
+    launch = Launch(0, MIDDLE, SPACE_FILLING, stage="arrived", value=0.0, gradient=np.zeros(2), hessian=np.eye(2))
     arrival = verify(launch, context, fun)
     assert (arrival.verdict, arrival.kind) == (NEW, "optimum")
 
@@ -75,7 +76,7 @@ def test_the_inflection_of_hs33_is_not_listed(seed):
 
 def test_a_minimum_beside_logarithms_is_no_saddle():
     problem = constrained_problems()["g14"]
-    found = find_minima(problem.value, problem.bounds, constraints=problem.constraints, rng=0, maxfev=700)
+    found = find_minima(problem.value, problem.bounds, constraints=problem.constraints, rng=0, maxfev=1100)
     assert problem.found([mode.x for mode in found.modes]).all()
 
 
@@ -87,5 +88,5 @@ def test_a_corner_where_nothing_is_known_of_the_scale_yet_is_no_minimum():
     context.observe_level(np.linspace(0.0, 1e-50, 4))
     context.observe(MIDDLE[None], np.array([1.0]), 1)
     corner, rounding = np.array([0.2, 0.3]), np.array([1e-20, 1e-20])
-    launch = Launch(0, corner, True, stage="arrived", value=0.0, gradient=rounding, hessian=np.zeros((2, 2)))
+    launch = Launch(0, corner, SPACE_FILLING, stage="arrived", value=0.0, gradient=rounding, hessian=np.zeros((2, 2)))
     assert verify(launch, context, lambda z: -((z[0] - 0.2) ** 3)).verdict == ON

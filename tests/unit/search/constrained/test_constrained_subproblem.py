@@ -8,6 +8,7 @@ from scipy.optimize import LinearConstraint
 from allmodes.search.searchers.constrained import subproblem
 from allmodes.search.searchers.constrained.subproblem import (
     best_of_model,
+    extreme,
     least_violated,
     nearest_feasible,
     restored,
@@ -65,6 +66,12 @@ def test_what_the_small_solver_leaves_scipy_solves(monkeypatch):
     monkeypatch.setattr(subproblem, "best_within", lambda *args: None)
     other, _ = best_of_model(constraints, point, g, np.zeros((2, 2)), 0.1)
     assert found == pytest.approx(other, abs=1e-4)
+
+
+def test_the_extreme_point_of_a_disc_is_on_its_edge():
+    way = np.array([3.0, 4.0])
+    found = extreme(constraints_of(DISC), MIDDLE, way)
+    assert found == pytest.approx(MIDDLE + 0.3 * way / 5.0, abs=1e-6)
 
 
 def test_a_point_that_nothing_betters_is_kept():

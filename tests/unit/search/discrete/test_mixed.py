@@ -8,7 +8,7 @@ from allmodes import find_minima
 
 
 def test_a_neighbour_that_begins_worse_is_tried():
-    """With the reals of another level every neighbour is worse; made good, all but one are better."""
+    """With the reals of another level every neighbour is worse; optimised, all but one are better."""
 
     def fun(x):
         return 50.0 * (x[0] - 0.1 * x[1]) ** 2 + 0.05 * abs(x[1] - 7)

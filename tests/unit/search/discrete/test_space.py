@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from allmodes.objective.bounds import Box
-from allmodes.search.searchers.discrete.space import Space, changes_in_words
+from allmodes.search.searchers.discrete.space import Space, changes_in_words, no_change_in_words
 
 
 def test_neighbours_are_one_level_off_or_any_other_choice():
@@ -37,6 +37,8 @@ def test_words_name_the_changes_that_there_are():
     ]  # fmt: skip
     bits = Box.make([(0, 1)] * 2, integrality=True)
     assert changes_in_words(bits, Space.of(bits, swaps=True))[-1] == "exchange of two"
+    assert no_change_in_words(bits, Space.of(bits)) == "no change of one whole number by one"
+    assert no_change_in_words(box, Space.of(box)).endswith("no step of one size to the next and no other choice")
 
 
 def test_leaps_go_twice_as_far_and_stay_inside():

@@ -262,7 +262,7 @@ def test_a_trust_region_grows_where_the_model_predicts_well_up_to_the_longest():
     """And beyond as far as the model reaches, if it was followed to the end of the trust region."""
     radius, reach = np.array([0.02, 0.04, 0.2, 0.06, 0.06, 0.06]), np.array([0.0, 0.0, 0.0, 0.1, 1.0, 1.0])
     length, told = np.array([0.02, 0.04, 0.2, 0.06, 0.06, 0.04]), np.ones(6)
-    grown = learning._resized(radius, told, told, length, np.full(6, 0.07), reach)
+    grown = learning.resized(radius, told, told, length, np.full(6, 0.07), reach)
     np.testing.assert_allclose(grown, [0.05, 0.07, 0.07, 0.1, 0.15, 0.06])
 
 

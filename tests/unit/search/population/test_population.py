@@ -219,7 +219,7 @@ def test_one_larger_population_at_a_time_goes_on_from_the_best_local_optimum():
         population.tell(Evaluation(bowl(population.ask(is_settled=True).points)))
         if len(population.large):
             break
-    assert population.large.evolution.size == TUNING.reheat_size * population.components.evolution.size
+    assert population.large.evolution.size == TUNING.large_size * population.components.evolution.size
     assert population.hops.reheat().point.tolist() == [0.8, 0.9]
     assert population.hops.reheat() is None
     assert len(population.large) == 1

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from allmodes import ModeFinder, find_maxima, find_minima
+from allmodes.search.searchers.surrogate.surrogate import Surrogate
 
 HIMMELBLAU = np.array([[3.0, 2.0], [-2.805118, 3.131312], [-3.779310, -3.283186], [3.584428, -1.848126]])
 
@@ -47,7 +48,51 @@ def test_curvature_is_that_of_the_function(hundred):
 def test_it_says_what_it_did(hundred):
     assert "a model of " in hundred.message.lower()
     assert "verified by values around" in hundred.message
-    assert "random functions of the same values have" in hundred.message
+    assert hundred.settings["more"] >= 0.0
+    shown = " ".join(str(hundred).split())
+    assert "coverage: random functions that have all these values, too, have" in shown
+    assert "local search" not in shown
+
+
+def test_what_the_model_alone_says_is_told_apart():
+    result = find_minima(himmelblau, [(-6, 6)] * 2, method="surrogate", maxfev=40, rng=1)
+    assert any(mode.kind == "unverified" for mode in result.modes)
+    assert "that the others are optima only the model says" in result.message
+    assert "there may be as many that were not found" in " ".join(str(result).split())
+
+
+def test_equal_minima_are_equally_good_though_none_is_polished(hundred):
+    assert [mode.is_global for mode in hundred.modes] == [True] * 4
+    best = find_minima(himmelblau, [(-6, 6)] * 2, method="surrogate", target="global", maxfev=100, rng=1)
+    assert found(best) == 4
+
+
+def test_unequal_ones_are_not():
+    result = find_minima(
+        lambda x: np.sum((x**2 - 1) ** 2 + 0.05 * x), [(-2, 2)] * 2, method="surrogate", maxfev=70, rng=0
+    )
+    assert len(result.modes) == 4
+    assert [mode.is_global for mode in result.modes] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("width", [1, 16])
+def test_rounds_of_any_width_leave_time_for_verifying(width):
+    """With 16 points in a round none was verified: the budget had ended before it was looked at."""
+    result = find_minima(himmelblau, [(-6, 6)] * 2, method="surrogate", maxfev=110, rng=11, options={"width": width})
+    assert found(result) == 4
+    assert sum(mode.kind == "minimum" for mode in result.modes) >= 3
+
+
+@pytest.mark.parametrize(("deviation", "noise"), [(0.1, 0.1), (10.0, True)])
+def test_noise_is_taken(deviation, noise):
+    random = np.random.default_rng(5)
+    result = find_minima(lambda x: himmelblau(x) + deviation * random.normal(), [(-6, 6)] * 2, method="surrogate",
+                         noise=noise, maxfev=120, rng=3)  # fmt: skip
+    assert found(result, within=0.3) == len(result.modes) == 4
+    assert sum(mode.kind == "minimum" for mode in result.modes) >= 3
+    for mode in result.modes:  # not the luckiest value
+        assert abs(mode.fun) < 3.0 * mode.standard_error < 3.0 * deviation
+    assert all(mode.is_global for mode in result.modes)
 
 
 @pytest.mark.parametrize("maxfev", [1, 2, 5, 13, 30])
@@ -109,7 +154,9 @@ def test_it_goes_on_from_what_was_saved(tmp_path):
     given = {"method": "surrogate", "maxfev": 48, "rng": 3}
     whole = run(ModeFinder([(-6, 6)] * 2, **given), 48).result
     run(ModeFinder([(-6, 6)] * 2, **given), 24).save(tmp_path / "half.npz")
-    resumed = run(ModeFinder.load(tmp_path / "half.npz"), 48).result
+    loaded = ModeFinder.load(tmp_path / "half.npz")
+    assert isinstance(loaded._driver.state.search, Surrogate)
+    resumed = run(loaded, 48).result
     assert [mode.x.tolist() for mode in whole.modes] == [mode.x.tolist() for mode in resumed.modes]
     assert whole.nfev == resumed.nfev == 48
 
@@ -126,6 +173,8 @@ def test_auto_takes_it_where_evaluations_are_few_or_dear():
     bounds = [(-6, 6)] * 2
     assert "a model of" in find_minima(himmelblau, bounds, maxfev=40, rng=0).message.lower()
     assert "a model of" not in find_minima(himmelblau, bounds, maxfev=400, rng=0).message.lower()
+    noisy = find_minima(himmelblau, bounds, maxfev=40, noise=1.0, rng=0)
+    assert "a model of" in noisy.message.lower()
     dear = find_maxima(lambda x: -himmelblau(x), bounds, cost=60.0, maxfev=90, rng=0)
     assert "a model of" in dear.message.lower()
 
@@ -139,7 +188,6 @@ def test_auto_takes_it_where_evaluations_are_few_or_dear():
         ({"symmetry": [[0], [1]]}, "takes no symmetry"),
         ({"constraints": {"type": "ineq", "fun": lambda x: x[0]}}, 'wanted "auto" or "local"'),
         ({"integrality": [1, 0]}, "needs real ones"),
-        ({"noise": True}, "noise is set"),
         ({"cost": -1.0}, "cost is -1.0"),
     ],
 )
@@ -150,3 +198,11 @@ def test_what_it_does_not_take_is_refused(given, words):
         return
     with pytest.raises(ValueError, match=words):
         find_minima(himmelblau, [(-6, 6)] * 2, method="surrogate", rng=0, **given)
+
+
+def test_other_methods_say_when_it_would_find_more():
+    few = find_minima(himmelblau, [(-6, 6)] * 2, maxfev=100, rng=0)
+    assert 'With 100 evaluations method="surrogate" often finds more' in few.message
+    many = find_minima(himmelblau, [(-6, 6)] * 2, maxfev=400, rng=0)
+    derived = find_minima(lambda x: x @ x, [(-6, 6)] * 2, jac=lambda x: 2 * x, maxfev=100, rng=0)
+    assert not any("surrogate" in result.message for result in (many, derived))

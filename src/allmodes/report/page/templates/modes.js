@@ -26,9 +26,13 @@ plots.modes = () => {
     const low = y.map((value) => (value !== null && Math.abs(value) <= 0.01 * largest ? value : null));
     const chosen = ring({ meta: { at: (k) => [k + 1, y[k] ?? 0] }, marker: {
       size: 13, symbol: "circle-open", color: RING, line: { width: 2.5, color: RING } } });
-    if (isMany) { // an area with steps, in which single bars could not be told apart anyway
-      return [chosen, { type: "scatter", mode: "lines", x: ranks, y, fill: "tozeroy", fillcolor: "rgba(213,94,0,0.45)",
-        line: { shape: "hvh", width: 1, color: ORANGE }, ...told }];
+    if (isMany) { // an area with steps, in which single bars could not be told apart anyway, behind the global modes
+      const best = globals.filter((k) => y[k] !== null), hovertext = best.map(modeText);
+      return [chosen,
+        { type: "scatter", mode: "lines", x: ranks, y: y.map((value, k) => (data.isGlobal[k] ? null : value)),
+          fill: "tozeroy", fillcolor: "rgba(213,94,0,0.45)", line: { shape: "hvh", width: 1, color: ORANGE }, ...told },
+        { type: "bar", x: best.map((k) => k + 1), y: best.map((k) => y[k]), width: 1, customdata: best, hovertext,
+          hoverinfo: "text", marker: { color: BLUE, line: { width: 0 } } }];
     }
     return [
       chosen, { type: "bar", x: ranks, y, marker: { color }, error_y, ...told },
@@ -69,7 +73,7 @@ plots.parallel = () => {
     if (x.length) traces.push({
       type: "scatter", mode: count > NUMBERED ? "lines" : "lines+markers", x, y, marker: { size: 5, color },
       hovertext: text, hoverinfo: "text", customdata: whose,
-      line: { width: count > NUMBERED ? 0.8 : 1.6, color }, opacity: count > NUMBERED ? 0.6 : 0.9,
+      line: { width: count > NUMBERED ? (bin ? 0.8 : 1.4) : 1.6, color }, opacity: count > NUMBERED ? 0.6 : 0.9,
     });
   }
   const along = [...Array(most).keys()];

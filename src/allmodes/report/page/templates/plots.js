@@ -69,8 +69,16 @@ function shades(i, j) {
       },
     }];
   }
+  const seen = { x, y, z: shade, text, hoverinfo: "text", zmin: 0, zmax: 1, showscale: false };
+  if (count > MANY) { // contours around so many modes are megabytes of curves; an image is drawn at once
+    return [{
+      type: "heatmap", zsmooth: "best", ...seen,
+      ...(isGrey() ? { colorscale: [[0, "rgba(127,127,127,0.03)"], [1, "rgba(127,127,127,0.5)"]] }
+        : { colorscale: "Viridis", reversescale: true, opacity: isDark ? 0.75 : 0.6 }),
+    }];
+  }
   return [{
-    type: "contour", x, y, text, hoverinfo: "text", zmin: 0, zmax: 1, showscale: false, z: shade,
+    type: "contour", ...seen,
     line: { width: 0.6, color: "rgba(127,127,127,0.6)" },
     ...(isGrey()
       // Areas lie on each other, so that one faint grey gets denser from level to level, on white and on black.
@@ -142,9 +150,8 @@ plots.slice = (i, j) => {
         const { x: ex, y: ey } = ellipses(chosen, i, j);
         return line(ex, ey, colour, 1.2);
       })];
-  const width = (n) => data.window[n][1] - data.window[n][0];
   const beside = order.map((k) => isBeside(k, i, j));
-  const ranked = numbered(x, y, width(i), isValue ? extent(y) : width(j), (k) => beside[k]);
+  const ranked = numbered(x, y, span(i), isValue ? extent(y) : span(j), (k) => beside[k]);
   const small = count <= 150 ? 8 : 5;
   const drawn = [[locals, false], [globals, true]].flatMap(([some, isGlobal]) => [true, false].flatMap((isPale) =>
     [false, true].map((isNumbered) => // those beside the plane below the others, and dots below numbers
@@ -160,14 +167,17 @@ plots.slice = (i, j) => {
   ];
 };
 
-/** Modes as points or, if they are many, as one line of dots with gaps, which a browser draws at once. */
-function crowd(chosen, x, y, isGlobal, size) {
+/** Modes as points or, if they are many, as one shape made of small diamonds, which a browser draws at once. */
+function crowd(chosen, x, y, isGlobal, size, across, up) {
   if (count <= MANY || isGlobal) return points(chosen, x, y, isGlobal, size);
-  const gapped = (values) => chosen.flatMap((k) => [values[k], values[k], null]);
+  const known = chosen.filter((k) => x[k] !== null && y[k] !== null);
+  const around = (values, half, corners) =>
+    known.flatMap((k) => [...corners.map((corner) => values[k] + corner * half), null]);
+  const each = (told) => known.flatMap((k) => [...Array(4).fill(told(k)), null]);
   return {
-    type: "scatter", mode: "lines", x: gapped(x), y: gapped(y), connectgaps: false,
-    line: { color: ORANGE, width: 3, simplify: false }, hoverinfo: "text",
-    hovertext: chosen.flatMap((k) => [modeText(k), modeText(k), ""]), customdata: chosen.flatMap((k) => [k, k, null]),
+    type: "scatter", mode: "none", fill: "toself", fillcolor: ORANGE, hoveron: "points", hoverinfo: "text",
+    x: around(x, 0.006 * across, [1, 0, -1, 0]), y: around(y, 0.006 * up, [0, 1, 0, -1]),
+    hovertext: each(modeText), customdata: each((k) => k),
   };
 }
 
@@ -201,7 +211,7 @@ plots.pairs = () => {
         size: 15, symbol: "circle-open", color: RING, line: { width: 2.5, color: RING } } }));
       for (const [some, colour, isGlobal] of [[locals, ORANGE, false], [globals, BLUE, true]]) {
         if (count <= MANY) traces.push({ ...line(...Object.values(ellipses(some, i, j)), colour, 0.7), ...place });
-        traces.push({ ...crowd(some, x, y, isGlobal, count <= NUMBERED ? 9 : 5), ...place });
+        traces.push({ ...crowd(some, x, y, isGlobal, count <= NUMBERED ? 9 : 5, span(i), span(j)), ...place });
       }
     }
   }

@@ -101,7 +101,7 @@ function asJson() {
     flatness: data.flatness[k], x,
   }));
   const ways = data.tree && { barriers: data.tree.ways.map(({ modes: pair, value, isSaddle, x }) =>
-    ({ modes: pair, value, is_saddle: isSaddle, x })) };
+    ({ ranks: pair, value, is_saddle: isSaddle, x })) };
   return JSON.stringify({ names: data.names, maximise: data.maximise, modes, ...ways }, null, 1);
 }
 

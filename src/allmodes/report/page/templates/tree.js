@@ -38,7 +38,7 @@ plots.map = () => {
       ring({ meta: { at: (k) => [x[k], y[k]] } }),
       ...[[locals, false], [globals, true]].flatMap(([some, isGlobal]) => [false, true].map((isNumbered) => {
         const own = some.filter((k) => ranked.has(k) === isNumbered);
-        return isNumbered ? points(own, x, y, isGlobal, 17, 1, true) : crowd(own, x, y, isGlobal, small);
+        return isNumbered ? points(own, x, y, isGlobal, 17, 1, true) : crowd(own, x, y, isGlobal, small, extent(x), extent(y));
       })),
     ],
     layout({

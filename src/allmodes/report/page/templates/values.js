@@ -52,6 +52,7 @@ const ticks = (i) => {
 };
 
 const order = [...Array(count).keys()];
+const span = (i) => data.window[i][1] - data.window[i][0];
 const column = (i) => data.x.map((point) => finite(point[i]));
 
 /** What hovers over mode k; made when it is first needed. */

@@ -44,12 +44,12 @@ class Annealing(Searcher):
     Attributes:
         running: the algorithm of the runs.
         repels: whether archived modes repel the components of a run: where all modes are wanted and ends are polished.
-            Else poor modes would repel from better ones beside them, and move ends off modes.
+            Otherwise poor modes would repel components from better ones nearby, and move ends off modes.
         K: components of the next run.
         space_filling: where components start; before the first run some of its points tell the scale of the function.
         asked: space-filling points that wait for their values; None without any.
-        run: the one that is on, or whose ends wait for their values; `runs`, those that are over.
-        known, best: modes that counted and the best value when the run began; `is_judged`, whether what came of it is.
+        run: the current one, or the one whose ends wait for their values; `runs`, those that are over.
+        known, best: modes that counted and the best value when the run began; `is_judged`, whether its yield is.
         since_new: components that have ended since something new was found.
     """
 
@@ -101,7 +101,7 @@ class Annealing(Searcher):
 
     @property
     def temperature(self) -> float | None:
-        """Of the run that is on; None between runs."""
+        """That of the current run; None between runs."""
         return None if self.run is None else self.run.temperature
 
     @property
@@ -115,7 +115,7 @@ class Annealing(Searcher):
     # ---- before a run
 
     def _plan(self) -> None:
-        """The next thing to do, now that all candidates are judged: points or a run; neither at the end."""
+        """What to do next, now that all candidates are judged: points or a run; neither at the end."""
         if not self.is_judged:
             self._judge()
         if self.reason:
@@ -173,7 +173,7 @@ class Annealing(Searcher):
     def _arrive(self, ends: Ends, values: Array) -> list[Event]:
         """Ends with values there, as candidates. A settled component has the covariance omega (-Hessian)^-1.
 
-        Those that still lag behind the temperature are wider: the curvature is then too small, and its shape right.
+        A component that still lags behind the temperature is wider: its curvature is too small, but of the right shape.
 
         Paper: eq:convergence_sigma_one_gaussian
         """
@@ -188,7 +188,7 @@ class Annealing(Searcher):
         return events
 
     def _judge(self) -> None:
-        """What the last run was worth: more components, or an end."""
+        """What follows from the last run: more components, or the end."""
         self.is_judged = True
         context, modes = self.context, len(self.context.counted)
         new = modes - self.known

@@ -1,4 +1,4 @@
-"""The parts of a run that the paper leaves to the user's hand: algorithm, first components, lengths of steps.
+"""The parts of a run that the paper leaves to the user: algorithm, first components, lengths of steps.
 
 Paper: app:hyperparameter_procedure
 """

@@ -1,4 +1,4 @@
-"""Archived modes as frozen components of q: -omega log q then repels live components from what is known.
+"""Archived modes as frozen components of q, so that -omega log q repels live components from what is known.
 
 The mixture that is climbed against is q = (1 - a) q_live + a q_known, where q_known has one Gaussian for every mode,
 N(m_j, omega A_j^-1), which is where a component that settled on it would be at this temperature. A frozen component
@@ -67,12 +67,12 @@ def _with_full_matrices(family: Family, live: Mixture, needs: Needs) -> tuple[Fa
 
 
 def _log_known(archive: Archive, omega: float, points: Array, needs: Needs) -> Evaluation:
-    """log q_known, the shortest way round in periodic coordinates.
+    """log q_known, with the shortest distances in periodic coordinates.
 
     Paper: prop:grad_hess_logmixture
     """
     J, d = archive.means.shape
-    factors = archive.components.factors
+    factors = archive.factors
     y = _FULL.whiten(factors, archive.box.difference(points[None], archive.means[:, None]))  # (J, N, d)
     log_peaks = _FULL.log_det_root_precision(factors, d) - 0.5 * d * math.log(2.0 * math.pi * omega) - math.log(J)
     log_q, r = logsumexp_and_shares(log_peaks[:, None] - 0.5 / omega * np.einsum("jnd,jnd->jn", y, y))

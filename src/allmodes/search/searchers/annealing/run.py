@@ -1,4 +1,4 @@
-"""One annealing run: a mixture from the scale of the function down to a temperature at which it has settled."""
+"""One annealing run: a mixture that cools from the scale of the function to a temperature at which it has settled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_LARGEST = 1e50  # scaled values and derivatives beyond are cut: their squares are finite
+_LARGEST = 1e50  # scaled values and derivatives are cut here, so that their squares are finite
 
 
 class Ends(NamedTuple):
@@ -45,7 +45,7 @@ class Ends(NamedTuple):
 @stored
 @dataclass
 class Run:
-    """A mixture on its way, of components that start at `means` (K, d).
+    """A mixture being annealed, of components that start at `means` (K, d).
 
     Attributes:
         number: of the run, for the record.
@@ -154,7 +154,7 @@ class Run:
         return log_share(algorithm.family, self.mixture, archive, self.temperature, points, algorithm.needs)
 
     def _keep_frame(self, temperature: float) -> None:
-        """For those who look at it afterwards."""
+        """Keep it for those who look at the run afterwards."""
         context = self.context
         context.frames.see(self.number, self.step, context.nfev, temperature, self.algorithm.family, self.mixture)
 

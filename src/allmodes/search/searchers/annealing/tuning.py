@@ -9,11 +9,11 @@ from allmodes.search.constants import constant
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the paper leaves to the user's hand, and when runs begin and end."""
+    """What the paper leaves to the user, and when runs begin and end."""
 
     first_components: int = constant(4, "components", "of the first run; twice as many where values alone are used")
     steps: int = constant(20, "steps", "of a run: enough for a component to settle at each temperature")
-    first_spread: float = constant(0.3, "box", "standard deviation of a lone component at first: it sees the whole box")
+    first_spread: float = constant(0.3, "box", "initial deviation of a single component: it sees the whole box")
     end: float = constant(3e-3, "scale", "last temperature: colder steps gain nothing, at warmer ones nothing settles")
     gain: float = constant(0.4, "share", "by which one step may change a component; more leaves what the model knows")
     penalty: float = constant(20.0, "scales", "lost at a distance of one box outside: steeper than most functions")

@@ -1,4 +1,4 @@
-"""Is the place where a local search arrived an optimum on its active set, and is it one that is known?"""
+"""Is the place where a local search arrived an optimum on its active set, and is it a known one?"""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ Array = NDArray[np.float64]
 
 BEND, FINAL, PROBE, KINK, BETWEEN, DONE = "bend", "final", "probe", "kink", "between", "done"
 NEW, KNOWN, NOWHERE, ON = "new", "known", "nowhere", "on"
-_FAR = 100.0  # xtol: a last step that long means that a search has not arrived
-_RISES = 1e-6  # of the scale: by more, the ground beside a level mode rises
-_PUSH = 1e-9  # of the spread of the function: a slope that is none
-_LEVEL = 1e-6  # of the scale of the function: a curvature that is none
+_FAR = 100.0  # xtol: after a last step longer than this a search has not arrived
+_PUSH = 1e-9  # of the spread of the function: a smaller slope counts as none
+_LEVEL = 1e-6  # of the scale of the function: smaller curvatures, and smaller rises beside a level mode, count as none
 _KINKED = 30.0  # times: what lies between
 
 
@@ -47,11 +46,11 @@ class Arrival:
         asked: points (n, d) in flight.
         reduced: (t, t), the Hessian of the Lagrangian along the active set.
         kind: of the mode, "optimum" until it is judged.
-        rival: the known mode that it is compared with; `tried`, those that it was told from.
+        rival: the known mode that it is compared with; `tried`, those that it was told apart from.
         width: between the points that tell the curvature.
         is_smooth: whether it was looked at once more from farther away; `is_confirmed`, whether values confirmed what
             little curvature there is.
-        floor: slopes below that are none, as judged when it began.
+        floor: smaller slopes count as none, as judged when it began.
     """
 
     launch: Launch
@@ -82,7 +81,7 @@ class Arrival:
             self._ask_bend(context, hold)
 
     def hold(self, context: Context) -> Hold:
-        """What holds the place; slopes that are an error of differences, or nothing beside the scale, hold nothing."""
+        """What holds the place; slopes that may be errors of differences, or are tiny for the scale, hold nothing."""
         return hold_of(_constraints(context), self.launch.point, self.launch.gradient, self.floor)
 
     def _floor(self, context: Context) -> float:
@@ -98,7 +97,7 @@ class Arrival:
         return worst <= allowed + context.tolerances.rounding() / TUNING.difference
 
     def settle(self, context: Context) -> None:
-        """Nothing but its value says that it is an optimum: a population has converged here."""
+        """Only its value says that it is an optimum: a population has converged here."""
         self.kind, self.launch.gradient = "unverified", np.zeros(context.box.d)
         self.launch.hessian = context.scale * np.eye(context.box.d)
         self._compare(context)
@@ -124,6 +123,7 @@ class Arrival:
     def tell(self, context: Context, values: Array, gradients: Array | None, hessians: Array | None) -> None:
         """What came of the points asked for."""
         launch = self.launch
+        launch.cost += len(values)
         if self.stage == BETWEEN:
             self._compared(context, values)
         elif self.stage == KINK:
@@ -142,7 +142,7 @@ class Arrival:
             if values.min() < launch.value - context.tolerances.rounding():
                 self._send_on(self.asked[int(values.argmin())])
             else:
-                if self.kind == "flat" and values.min() > launch.value + _RISES * context.scale:  # the rest is barred
+                if self.kind == "flat" and values.min() > launch.value + _LEVEL * context.scale:  # the rest is barred
                     self.kind = "optimum"
                 self._compare(context)
         elif not np.isfinite(values).all() or (gradients is not None and not np.isfinite(gradients).all()):
@@ -152,7 +152,7 @@ class Arrival:
             self._bent(context, values, gradients)
 
     def _bent(self, context: Context, values: Array, gradients: Array | None) -> None:
-        """The curvature along the active set is measured."""
+        """The curvature along the active set has been measured."""
         launch, hold = self.launch, self.hold(context)
         V = hold.tangent
         if gradients is None:
@@ -190,7 +190,7 @@ class Arrival:
             self._look_around(context, V @ vectors[:, ~bent], float(sizes[0]) < -level)
 
     def _look_around(self, context: Context, ways: Array, is_saddle: bool) -> None:
-        """Where the active set is level or bends down: lower ground close by, as far as constraints do not bar the way.
+        """Where the active set is level or bends down: look for lower ground nearby, where no constraint bars the way.
 
         A saddle is left along the first way. Elsewhere points on all sides are asked for.
         """
@@ -236,7 +236,7 @@ class Arrival:
     # ---- is it known?
 
     def _compare(self, context: Context) -> None:
-        """With the closest mode, by the values between if it is another place; level ones with all their height."""
+        """Compare with the closest mode, by values between if that is elsewhere; if level, with all of that height."""
         archive, launch = context.archive, self.launch
         mode, apart = archive.closest(launch.point)
         if apart < context.tolerances.same:
@@ -254,7 +254,7 @@ class Arrival:
             self._end(NEW)
 
     def _ask_sides(self, context: Context) -> bool:
-        """What curvature does not tell apart, values do: a kink from a narrow valley, an inflection from a minimum."""
+        """Values tell apart what curvature cannot: a kink from a narrow valley, an inflection from a minimum."""
         launch, hold = self.launch, self.hold(context)
         if self.kind == "optimum" and not self.is_smooth:
             points = where_steep(context, launch.point, launch.value, hold, self.reduced, self.width)
@@ -278,7 +278,7 @@ class Arrival:
         return True
 
     def _compared(self, context: Context, values: Array) -> None:
-        """The objective rises between two minima that are two."""
+        """Between two different minima the objective rises."""
         higher = max(self.launch.value, -float(context.archive.values[self.rival]))
         if is_one_hill(-higher, -values, context.tolerances.rounding()):
             self._end(KNOWN)

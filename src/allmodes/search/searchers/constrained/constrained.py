@@ -9,18 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allmodes.objective import Evaluation
+from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, SPACE_FILLING
 from allmodes.search.context import Context
 from allmodes.search.fresh import Fresh
+from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.stopping import Stopping
+from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
 from allmodes.search.searcher import Request, Strategy
 from allmodes.search.searchers.constrained.arrival import DONE, KNOWN, NEW, ON, Arrival
 from allmodes.search.searchers.constrained.descent import Descent
 from allmodes.search.searchers.constrained.launch import ARRIVED, LOOK, LOST, Launch
 from allmodes.search.searchers.constrained.recognition import recognised
 from allmodes.search.searchers.constrained.record import frozen_of
-from allmodes.search.searchers.constrained.subproblem import least_violated, nearest_feasible
+from allmodes.search.searchers.constrained.subproblem import extreme, least_violated, nearest_feasible
 from allmodes.search.searchers.constrained.tuning import TUNING
 from allmodes.search.searchers.multistart import Counts
+from allmodes.search.starts import between_modes
 from allmodes.search.starts.drawn import Drawn
 from allmodes.search.starts.space_filling import SpaceFilling, places
 from allmodes.search.starts.told import Told
@@ -29,7 +33,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_STUCK = 16  # searches that got stuck and wait for a population, the best of them
+_STUCK = 16  # stuck searches that wait for a population: the best of them
 NO_FEASIBLE = "no feasible point"
 
 
@@ -46,8 +50,8 @@ class Constrained(Strategy):
         launches, arrivals: in flight.
         stuck: local searches that ended nowhere, the best; `descents`, the population that goes on from one of them.
         descended: evaluations of these.
-        counts: what came of the local searches.
-        closed: starts in a row that no feasible point was found near.
+        counts: what came of the local searches; `bandit`, what each kind of start has brought.
+        closed: starts in a row without a feasible point nearby.
         closest_yet, violation: the least violated point, and by how much, while none is feasible.
         said: why it is over.
     """
@@ -62,6 +66,7 @@ class Constrained(Strategy):
     descents: list[Descent] = field(default_factory=list)
     descended: int = 0
     counts: Counts = field(default_factory=Counts)
+    bandit: Bandit = field(default_factory=lambda: Bandit(STARTS.first_cost))
     space_filling: SpaceFilling | Drawn = field(init=False)
     told: Told = field(init=False)
     begun: int = 0
@@ -116,14 +121,17 @@ class Constrained(Strategy):
     def _begin_launches(self) -> None:
         wide = min(max(self.width, self.counts.searches // STARTS.searches_per_width), STARTS.widest)
         while len(self.launches) + len(self.arrivals) < wide and not (self.said or self.stopping.waits):
-            start, is_fresh = self._start()
+            start, kind = self._start()
             point = nearest_feasible(self.context.constraints, start)  # type: ignore[arg-type]
             if point is None:
                 self._note_closed(start)
                 continue
             self.feasible, self.closed = self.feasible + 1, 0
-            radius = TUNING.first_radius if is_fresh else STARTS.given_radius
-            self.launches.append(Launch(self.begun, point, is_fresh, radius=radius))
+            if kind == AT_BOUNDS:
+                way = self.context.rng.standard_normal(len(point))
+                point = extreme(self.context.constraints, point, way)  # type: ignore[arg-type]
+            radius = STARTS.given_radius if kind == GIVEN else TUNING.first_radius
+            self.launches.append(Launch(self.begun, point, kind, radius=radius))
             self.begun += 1
 
     def _begin_descent(self) -> None:
@@ -137,16 +145,31 @@ class Constrained(Strategy):
             self.stuck = [each for each in self.stuck if each is not best]
             self.descents = [Descent(best)]
 
-    def _start(self) -> tuple[Array, bool]:
+    def _start(self) -> tuple[Array, str]:
+        """Where the next one begins, and the kind of start: the kinds compete by what they bring."""
         if len(self.given):
             start, self.given = self.given[0], self.given[1:]
-            return start, False
+            return start, GIVEN
         if len(told := self.told.take(1)):
-            return told[0], False
-        return self.space_filling.draw(1)[0], True
+            return told[0], GIVEN
+        kind = self.bandit.choose(self.context.rng, self._kinds())
+        if kind == BETWEEN_MODES:
+            if made := between_modes.draw(self.context, 1):
+                return made[0].point, kind
+            kind = SPACE_FILLING
+        return self.space_filling.draw(1)[0], kind
+
+    def _kinds(self) -> list[str]:
+        """Kinds of starts: in extreme places where a mode is held by constraints or bounds."""
+        records = self.context.archive.records
+        kinds = [SPACE_FILLING]
+        if self.counts.searches >= SCHEDULING.few:
+            kinds += [BETWEEN_MODES] * (len(self.context.counted) >= between_modes.FEWEST)
+            kinds += [AT_BOUNDS] * any(each.kind in ("constrained", "boundary") for each in records)
+        return kinds
 
     def _note_closed(self, start: Array) -> None:
-        """No feasible point near a start."""
+        """There was no feasible point near a start."""
         constraints = self.context.constraints
         assert constraints is not None
         self.closed += 1
@@ -203,9 +226,9 @@ class Constrained(Strategy):
                 self._ended(launch, archive.closest(launch.point)[0])
                 return
             mode = archive.add(launch.point, -launch.value, frozen_of(self.context, arrival))
-            self.counts.since_new, self.counts.last_new = 0, self.context.nfev
-            self.counts.awaited = self.begun - 1
+            self.counts.found(self.context.nfev, self.begun - 1)
             archive.hit(mode)
+            self.bandit.succeed(launch.kind)
             self._ended(launch, mode)
         elif arrival.verdict == KNOWN:
             archive.hit(arrival.rival)
@@ -223,6 +246,7 @@ class Constrained(Strategy):
         counts.searches += 1
         counts.since_new += 1
         counts.nowhere += mode < 0
+        self.bandit.charge(launch.kind, launch.cost)
         if launch.is_fresh:
             counts.fresh.end(mode, self.context.nfev)
 

@@ -1,6 +1,6 @@
 """Where smooth local searches get stuck: a small population, all of whose points are feasible, by values alone.
 
-It ranks points as feasibility rules do, which is simple where constraints cost nothing: every point drawn is replaced
+Since constraints cost nothing it can keep to feasible points: every point drawn is replaced
 by the nearest feasible one, and these are ranked by the objective.
 """
 

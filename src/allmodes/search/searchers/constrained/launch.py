@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from allmodes.search.candidate import FRESH
 from allmodes.search.context import Context
 from allmodes.search.searchers.constrained.subproblem import best_of_model, restored
 from allmodes.search.searchers.constrained.tuning import TUNING
+from allmodes.search.searchers.local.tuning import TUNING as LOCAL
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
 LOOK, TRIAL, SLOPE, ARRIVED, LOST = "look", "trial", "slope", "arrived", "lost"
-_TINY_CHANGE = 1e-8  # of the lengths of two vectors: no update of the Hessian by less
+_TINY_CHANGE = 1e-8  # of the product of two lengths: with less the Hessian is not updated
 
 
 @stored
@@ -30,7 +32,7 @@ class Launch:
     Attributes:
         number: in the order of beginning.
         point: where it is, (d,), feasible; value, gradient (d,) and the model's hessian (d, d) there.
-        is_fresh: whether it began at a space-filling start.
+        kind: of its start; `cost`, evaluations so far.
         stage: what is asked next.
         asked: points (n, d) in flight.
         radius: of the next step, in every coordinate; `promised` by the model for the trial.
@@ -41,7 +43,7 @@ class Launch:
 
     number: int
     point: Array
-    is_fresh: bool
+    kind: str
     stage: str = LOOK
     value: float = np.inf
     gradient: Array = field(default_factory=lambda: np.zeros(0))
@@ -53,6 +55,12 @@ class Launch:
     restarts: int = 0
     has_curvature: bool = False
     step: Array = field(default_factory=lambda: np.zeros(0))
+    cost: int = 0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it began in a new place."""
+        return self.kind in FRESH
 
     @property
     def is_moving(self) -> bool:
@@ -68,6 +76,7 @@ class Launch:
 
     def tell(self, context: Context, values: Array, gradients: Array | None, hessians: Array | None) -> None:
         """What came of the points: values (n,), infinite where the objective failed."""
+        self.cost += len(values)
         if self.stage == TRIAL:
             self._judge(context, values, gradients, hessians)
         elif self.stage == SLOPE:
@@ -140,9 +149,12 @@ class Launch:
         self.gradient, self.stage = gradient, TRIAL
 
     def learn(self, step: Array, change: Array) -> None:
-        """The symmetric update of rank one: it finds negative curvature too, which constraints may hold."""
+        """The symmetric update of rank one: it finds negative curvature too, which constraints may hold.
+
+        In directions that are not known yet the first model is flat: what is too steep has to be unlearnt in each.
+        """
         if not self.has_curvature:
-            size = abs(float(change @ step)) / max(float(step @ step), 1e-300)
+            size = LOCAL.flatter * abs(float(change @ step)) / max(float(step @ step), 1e-300)
             self.hessian, self.has_curvature = size * np.eye(len(step)), True
         off = change - self.hessian @ step
         along = float(off @ step)
@@ -176,7 +188,7 @@ class Launch:
         return chosen
 
     def _slopes(self, beside: Array, values: Array) -> Array:
-        """The gradient (d,) by values beside the point; least where nothing is known."""
+        """The gradient (d,) by values beside the point; that of least length where some is unknown."""
         ways, rises = beside - self.point, values - self.value
         is_known = np.isfinite(rises) & (np.abs(ways).max(axis=1, initial=0.0) > 0.0)
         if not is_known.any():

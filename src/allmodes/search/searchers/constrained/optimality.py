@@ -16,7 +16,7 @@ from allmodes.search.tolerances import TINY
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_RIDGE = 1e-6  # of the gradient: what is lost in its equation is the square of that
+_RIDGE = 1e-6  # of the gradient: the error that it causes is of the order of its square
 
 
 class Hold(NamedTuple):
@@ -50,7 +50,7 @@ def hold_of(constraints: Constraints, point: Array, gradient: Array, floor: floa
     columns = np.concatenate([A[chosen], -A[equal], eye[below], -eye[above]])
     lengths = np.maximum(np.linalg.norm(columns, axis=1), TINY)
     size = max(float(np.abs(gradient).max(initial=0.0)), floor / TUNING.held) or 1.0
-    ridge = _RIDGE * np.eye(len(columns))  # of many multipliers that would do, those shared by all that may hold
+    ridge = _RIDGE * np.eye(len(columns))  # where many multipliers would do, those that are shared evenly
     sides = np.concatenate([(columns / lengths[:, None]).T, ridge])
     shares = nnls(sides, np.append(gradient / size, np.zeros(len(columns))))[0] if len(columns) else np.zeros(0)
     residual = gradient - size * (columns / lengths[:, None]).T @ shares
@@ -79,9 +79,9 @@ def tangent_of(normals: Array, at_bounds: Flags) -> Array:
 
 
 def bend_width(context: Context, value: float, hessian: Array) -> float:
-    """How far apart values or slopes tell a curvature: less far where the model (t, t) along the set is stiff.
+    """The distance over which to measure a curvature: shorter where the model (t, t) along the set is stiff.
 
-    Beside a logarithm the curvature is another one a little farther on, and by differences a minimum may be a saddle.
+    Near a logarithm the curvature soon changes, and differences over too far may make a saddle of a minimum.
     """
     stiffest = np.abs(hessian).sum(axis=1).max(initial=0.0)  # a bound of the eigenvalues
     longest = TUNING.bend * float(context.tolerances.coarseness(value)) ** 0.25
@@ -105,6 +105,6 @@ def pairs(t: int) -> list[tuple[int, int]]:
 
 
 def steepest(hessian: Array) -> tuple[float, Array]:
-    """The largest curvature, and where to."""
+    """The largest curvature and its direction."""
     sizes, vectors = np.linalg.eigh(hessian)
     return float(sizes[-1]), np.asarray(vectors[:, -1])

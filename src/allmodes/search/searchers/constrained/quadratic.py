@@ -1,7 +1,7 @@
-"""Sequential quadratic programming for tiny problems, of which SciPy's solver takes most of the time to begin.
+"""Sequential quadratic programming for tiny problems, where SciPy's solver spends most of its time getting started.
 
-The steps are convex quadratic programmes, which are least-distance problems and these are non-negative least squares
-[Lawson and Hanson, Solving least squares problems, 1974]. What does not converge at once is left to SciPy's SLSQP.
+A step is a convex quadratic programme, hence a least-distance problem, hence one of non-negative least squares
+[Lawson and Hanson, Solving least squares problems, 1974]. What does not converge quickly is left to SciPy's SLSQP.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_LEAST = 1e-7  # of the largest curvature: less is taken for as much
-_SETTLED = 1e-3  # of the way so far: steps shrink faster than in proportion, so that the rest is far shorter
+_LEAST = 1e-7  # of the largest curvature: smaller ones are raised to this
+_SETTLED = 1e-3  # of the way so far: steps shrink faster than linearly, so that the rest is far shorter
 _MOST = 12  # steps: what has not converged by then hardly will
-_DAMPED = 0.2  # of the curvature so far: an update leaves at least that much
+_DAMPED = 0.2  # of the curvature so far: an update leaves at least this much
 _KEPT = 1e-9  # of the size of the problem: how well a solution satisfies its constraints
 
 
@@ -76,7 +76,7 @@ def best_within(
 
     Args:
         look: u -> rows (r,) and their Jacobian (r, d).
-        still: a step that is none.
+        still: the length of a step that counts as none.
     """
     g, H, (lower, upper) = model
     sizes, vectors = np.linalg.eigh(H)
@@ -100,7 +100,7 @@ def best_within(
         multipliers[is_equality] -= shares[len(rows) : len(rows) + int(is_equality.sum())]
         rows, after = look(ahead)
         if is_exact and not multipliers.any() and (rows[~is_equality] >= 0.0).all():
-            return ahead  # no row plays a part: it was one quadratic programme
+            return ahead  # no row plays a part: one quadratic programme was enough
         B = _updated(B, ahead - u, H @ (ahead - u) - (after - J).T @ multipliers)
         u, J = ahead, after
     return None

@@ -12,7 +12,7 @@ from allmodes.search.searchers.constrained.tuning import TUNING
 def recognised(context: Context, launch: Launch) -> int:
     """The mode whose model explains value and slope here, and where the next step ends on the same active set; or -1.
 
-    All have to agree: a search that is stopped by a wrong mode is a mode lost.
+    All of these have to agree: a search that is stopped for the wrong mode is a mode lost.
     """
     archive, constraints = context.archive, context.constraints
     if launch.stage != TRIAL or not len(archive) or constraints is None:

@@ -1,4 +1,4 @@
-"""Points on the sides of where a local search arrived, along its active set: they show what curvature cannot."""
+"""Points on both sides of where a local search arrived, along its active set: they show what curvature cannot."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from allmodes.search.verify.tuning import TUNING as VERIFY
 
 Array = NDArray[np.float64]
 
-WIDER = 10.0  # times the width: there second differences are a hundred times as large, at a kink ten times
-_NARROW = 100.0  # of the scale of the function: with gradients a lesser curvature is no kink
+WIDER = 10.0  # times the width: second differences are a hundred times as large there, at a kink ten times
+_NARROW = 100.0  # of the scale of the function: with gradients a smaller curvature is no kink
 
 
 def beside(constraints: Constraints, point: Array, hold: Hold, way: Array) -> Array:
-    """The point that far along the active set."""
+    """The point at that distance along the active set."""
     if not hold.held.any():
         return point + way
     found = restored(constraints, point + way, hold.held)
@@ -29,7 +29,7 @@ def beside(constraints: Constraints, point: Array, hold: Hold, way: Array) -> Ar
 
 
 def where_steep(context: Context, point: Array, value: float, hold: Hold, reduced: Array, width: float) -> Array:
-    """Points (2, d) farther away where the curvature is largest, for a kink looks like a narrow valley; or (0, d)."""
+    """Points (2, d) farther away along the largest curvature, since a kink looks like a narrow valley; or (0, d)."""
     constraints, none = context.constraints, np.zeros((0, len(point)))
     assert constraints is not None
     if not len(reduced) or hold.tangent.shape[1] != len(reduced):
@@ -45,9 +45,9 @@ def where_steep(context: Context, point: Array, value: float, hold: Hold, reduce
 
 
 def where_weak(context: Context, point: Array, hold: Hold, reduced: Array) -> Array:
-    """Points (n, d) on both sides where there is least curvature: right beside an inflection there is some, too.
+    """Points (n, d) on both sides along the least curvature, for there is some right beside an inflection, too.
 
-    They are nearer where it is not little: in a narrow basin farther ones tell of others.
+    They are nearer where it is not small: in a narrow basin those farther away belong to other basins.
     """
     constraints, none = context.constraints, np.zeros((0, len(point)))
     assert constraints is not None

@@ -16,9 +16,9 @@ Array = NDArray[np.float64]
 
 _ACCURACY = 1e-14  # of SLSQP, for a model and constraints of size 1
 _ITERATIONS = 60  # of SLSQP
-_BARRED = 0.3  # of the way: constraints that leave less of it bar it
-_STILL = 1e-9  # of the box: a step that is none
-_EXACT = 2e-6  # of the feasibility wanted, how exactly constraints are restored: by default to rounding
+_BARRED = 0.3  # of the way: constraints that leave less of it open bar the way
+_STILL = 1e-9  # of the box: a shorter step counts as none
+_EXACT = 2e-6  # of the wanted feasibility: how exactly constraints are restored; by default to rounding
 
 
 def best_of_model(
@@ -67,8 +67,14 @@ def nearest_feasible(constraints: Constraints, start: Array) -> Array | None:
     return None
 
 
+def extreme(constraints: Constraints, point: Array, way: Array) -> Array:
+    """The feasible point that is farthest in a direction, as far as a local search from a feasible point can tell."""
+    found = best_of_model(constraints, point, -way, np.zeros((len(way),) * 2), 1.0)
+    return point if found is None else found[0]
+
+
 def reachable(constraints: Constraints, point: Array, steps: Array) -> Array:
-    """Feasible points (n, d) that steps (N, d) from a point lead to, those that constraints do not bar."""
+    """Feasible points (n, d) that steps (N, d) from a point lead to, where constraints do not bar the way."""
     kept = []
     for step in steps:
         found = nearest_feasible(constraints, point + step)
@@ -78,7 +84,7 @@ def reachable(constraints: Constraints, point: Array, steps: Array) -> Array:
 
 
 def least_violated(constraints: Constraints, start: Array) -> Array:
-    """Where the sum of squared violations is least, as far as a local search can tell."""
+    """Where the sum of squared violations is smallest, as far as a local search can tell."""
     from scipy.optimize import least_squares  # late: importing it takes a while
 
     box, margin = constraints.box, constraints.margin
@@ -93,7 +99,7 @@ def least_violated(constraints: Constraints, start: Array) -> Array:
         return np.where(is_violated[:, None], constraints.jacobian(z), 0.0)
 
     bounds = box.lower_unit, box.upper_unit
-    for method in ("trf", "dogbox"):  # the first trips over rounding now and then, and raises
+    for method in ("trf", "dogbox"):  # it raises now and then because of rounding
         try:
             return np.asarray(least_squares(violations, inside, slopes, bounds, method, max_nfev=100).x)
         except ValueError:

@@ -25,19 +25,19 @@ class Tuning:
     )
 
     # what is not possible
-    hopeless: int = constant(64, "starts", "in a row without a feasible point near, before there is none")
+    hopeless: int = constant(64, "starts", "in a row without a feasible point nearby, after which none is expected")
     restorations: int = constant(20, "steps", "of Gauss and Newton back to the constraints")
 
     # recognition
-    reach: float = constant(0.15, "box", "farther from a known mode than this, its model says nothing")
+    reach: float = constant(0.15, "box", "from a known mode, beyond which its model says nothing")
     alike: float = constant(0.1, "share", "by which value and slope may differ from the model of the known mode")
     ahead: float = constant(0.2, "share", "of the distance to it, within which the next step has to end")
 
     # verification
     bend: float = constant(1e-4, "box", "between values or slopes whose difference is a curvature")
     active: float = constant(1e-6, "scale", "a constraint this close to its bound is active")
-    held: float = constant(1e-6, "share", "of the gradient: a multiplier below that holds nothing")
-    level: float = constant(1e-5, "share", "of the largest curvature, below which one is none")
+    held: float = constant(1e-6, "share", "of the gradient: a smaller multiplier holds nothing")
+    level: float = constant(1e-5, "share", "of the largest curvature: a smaller one counts as none")
     probe: float = constant(3e-3, "box", "to either side of a level mode, where lower ground would show")
     aside: float = constant(0.02, "box", "from a saddle to where the search goes on")
     restarts: int = constant(5, "times", "that a search is sent on, from a saddle or where it has not arrived")

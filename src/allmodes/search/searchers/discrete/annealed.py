@@ -32,7 +32,7 @@ _END = 1e-3  # of the first temperature
 class Annealed:
     """One run of the paper's black-box algorithm, shaped by ranks, with points of bits.
 
-    It moves all bits together by what good points share, where walks change one bit at a time.
+    It moves all bits at once, by what good points share, while walks change one bit at a time.
 
     Args:
         m: bits.
@@ -95,7 +95,7 @@ class Annealed:
         return np.float64(TUNING.warmth * max(self.scale, 1e-300) * _END ** min(1.0, self.spent / self.length))
 
     def starts(self, rng: np.random.Generator, n: int) -> Levels:
-        """Points (n, m) to walk from: the likeliest, and some drawn."""
+        """Points (n, m) to walk from: the most likely one, and some that are drawn."""
         p = _FAMILY.means(self.mixture.components)[0]
         drawn = rng.random((n - 1, self.m)) < p
         return np.concatenate([(p > 0.5)[None], drawn]).astype(np.int64)
@@ -111,7 +111,7 @@ class Annealings:
     have been, and twice as long as the one before, as long as that helped.
 
     Attributes:
-        runs, spent: those that are over, and the evaluations that they made.
+        runs, spent: how many are over, and the evaluations that they made.
         before: the best value when the run began.
     """
 
@@ -121,7 +121,7 @@ class Annealings:
     before: float = -np.inf
 
     def ask(self, context: Context, nodes: Nodes, budget: int | None) -> tuple[Levels, Levels]:
-        """Points (n, m) whose values a run wants to know, if it has its turn, or those to walk from where it ended."""
+        """Points (n, m) whose values a run wants, if it is its turn; and points to walk from, where one has ended."""
         none = np.zeros((0, nodes.m), np.int64)
         if self.annealed is None:
             length, walked = self._next(context, budget), context.nfev - self.spent

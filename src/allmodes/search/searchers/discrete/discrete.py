@@ -1,4 +1,4 @@
-"""The search of a box with whole numbers or choices: walks from many places, and all points where they are few."""
+"""The search of a box with whole numbers or choices: walks from many places, and all points if there are few."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searcher import Request, Strategy
 from allmodes.search.searchers.discrete.annealed import Annealings
 from allmodes.search.searchers.discrete.enumeration import Enumeration, only, record_of
-from allmodes.search.searchers.discrete.inner import Inner
 from allmodes.search.searchers.discrete.mixed import MixedWalk
 from allmodes.search.searchers.discrete.nodes import Nodes
-from allmodes.search.searchers.discrete.space import Space, changes_in_words
+from allmodes.search.searchers.discrete.space import Space, no_change_in_words
 from allmodes.search.searchers.discrete.starts import start
 from allmodes.search.searchers.discrete.tuning import TUNING
 from allmodes.search.searchers.discrete.walk import Walk
@@ -29,7 +28,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 Levels = NDArray[np.int64]
 
-_IDLE = 1000  # walks in a row that ask for nothing: every random point leads to where walks have been
+_IDLE = 1000  # walks in a row that ask for nothing: all random points lead to where walks have been
 
 
 @stored
@@ -37,11 +36,11 @@ _IDLE = 1000  # walks in a row that ask for nothing: every random point leads to
 class Discrete(Strategy):
     """Walks from random points and from beside known modes.
 
-    All points that are left follow where they are few. In large spaces of bits annealing says where to begin, too.
+    If few points are left, all of them follow. In large spaces of bits annealing says where to begin, too.
 
     Attributes:
         stage: "walk", "rest" (all points that are left) or "done".
-        given: points (n, d) to begin at; `told`, those that others evaluated, some of which are begun at.
+        given: points (n, d) to begin at; `told`, points that others evaluated, some of which become starts.
         stopping, counts: when it is enough.
         is_exhaustive: whether a budget was given, to be used up.
         sizes: how many points each walk has asked for.
@@ -119,18 +118,18 @@ class Discrete(Strategy):
         if not self.walks:
             self.stage = "done"
             return np.zeros((0, self.context.box.d))
-        self.walks.sort(key=self._height, reverse=True)
+        self.walks.sort(key=lambda walk: walk.height(self.nodes), reverse=True)
         walks = [walk for walk in self.walks[:room] if isinstance(walk, MixedWalk)]
         parts = [walk.ask(self.context, self.space, self.nodes) for walk in walks]
         self.sizes = [len(levels) for levels, _ in parts]
         return self.space.units(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _points(self) -> Levels:
-        """What walks want to know, each point once. Walks that need nothing new end at once."""
+        """Points whose values walks want, each once. Walks that need nothing new end at once."""
         wanted: dict[bytes, Levels] = {}
         waiting: list[Walk | MixedWalk] = []
         idle, room = 0, self._room
-        self.walks.sort(key=self._height, reverse=True)
+        self.walks.sort(key=lambda walk: walk.height(self.nodes), reverse=True)
         while len(waiting) < room:
             if not self.walks and (idle > _IDLE or self._is_enough()):
                 break
@@ -152,18 +151,12 @@ class Discrete(Strategy):
 
     @property
     def _room(self) -> int:
-        """How many walks may be on their way: no more than the budget lets end."""
+        """How many walks may be under way: no more than the budget allows to end."""
         each = self.context.nfev / max(1, self.counts.searches)
         return max(1, min(self.width, int(self.context.left / max(1.0, each))))
 
-    def _height(self, walk: Walk | MixedWalk) -> float:
-        """The value where a walk stands."""
-        if isinstance(walk, MixedWalk):
-            return float(np.nan_to_num(walk.inner.value, nan=-np.inf))
-        return float(self.nodes.values[walk.row]) if walk.path else -np.inf
-
     def _annealed_points(self) -> Levels:
-        """What annealing wants to know, while it has its turn; it says where walks begin."""
+        """Points whose values annealing wants, while it is its turn; it says where walks begin."""
         context, bits = self.context, len(self.space.counts)
         if (self.space.counts != 2).any() or self._is_small or self.why:
             return np.zeros((0, bits), np.int64)
@@ -182,11 +175,7 @@ class Discrete(Strategy):
         levels, reals, is_fresh = start(context, space, given)
         self.given = self.given[1:]
         if space.is_mixed:
-            box = context.box
-            inner = Inner(
-                reals, box.lower_unit[space.reals], box.upper_unit[space.reals], max(context.xtol, TUNING.rough)
-            )
-            self.walks.append(MixedWalk(levels, inner, is_fresh))
+            self.walks.append(MixedWalk.begun_at(levels, reals, context, space, is_fresh))
         else:
             self.walks.append(Walk(levels, is_fresh))
 
@@ -203,8 +192,9 @@ class Discrete(Strategy):
                 context.observe_level(self.nodes.values[walk.path[:1]])
             counts.fresh.end(mode, context.nfev)
         counts.searches += 1
-        counts.since_new = 0 if is_new else counts.since_new + 1
-        counts.last_new = context.nfev if is_new else counts.last_new
+        counts.since_new += 1
+        if is_new:
+            counts.found(context.nfev)
         self.since_better += 1
         if context.archive.best > self.best + float(context.tolerances.error_of(context.archive.best)):
             self.best, self.since_better = context.archive.best, 0
@@ -272,8 +262,7 @@ class Discrete(Strategy):
         context, space, values = self.context, self.space, self.enumeration.values
         error = context.tolerances.error_of(values) + context.tolerances.misread(0.0)
         is_kept = only(self.enumeration.optima(error), values, space, context.archive, record_of(context, "optimum"))
-        self.counts.fresh.hits = self.counts.fresh.of(len(is_kept))[is_kept]
-        self.counts.fresh.whole = space.size
+        self.counts.fresh.enumerate(np.flatnonzero(is_kept), space.size)
         self.stage, self.why = "done", f"all {space.size:,} points were evaluated"
 
     # ---- what is said
@@ -303,8 +292,6 @@ class Discrete(Strategy):
 
     @property
     def account(self) -> str:
-        beside = "; real coordinates were made good for every choice that was looked at" if self.space.is_mixed else ""
-        *others, last = [f"no {each}" for each in changes_in_words(self.context.box, self.space)]
-        said = f"{', '.join(others)} and {last}" if others else last
+        beside = "; real coordinates were optimised for every choice that was tried" if self.space.is_mixed else ""
         annealed = f"; {counted(self.annealings.runs, 'annealing')} said where to begin" if self.annealings.runs else ""
-        return f"{said} betters a mode{beside}{annealed}"
+        return f"{no_change_in_words(self.context.box, self.space)} betters a mode{beside}{annealed}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +67,11 @@ class Enumeration:
         """The points (n,) of each optimum, by number: several where it is a plateau.
 
         Args:
-            errors: (size,), differences of values that mean nothing.
+            errors: (size,), by how much values may be off.
         """
         values = self.values
         is_top = np.isfinite(values)
-        values = np.where(is_top, values, -_LARGEST)  # that of two failures differ by nothing
+        values = np.where(is_top, values, -_LARGEST)  # two failures do not differ
         for here, there in self._pairs():
             rise, error = values[there] - values[here], errors[here]
             is_top[here[rise > error]] = False
@@ -108,14 +108,14 @@ def only(optima: list[Levels], values: Array, space: Space, archive: Archive, re
     modes = [next((known[number] for number in rows.tolist() if number in known), -1) for rows in optima]
     is_kept = np.isin(np.arange(len(archive)), modes)
     archive.keep(is_kept)
-    archive.records = [replace(each, kind=record.kind) for each in archive.records]
+    archive.declare(record.kind)
     new = np.array([rows[0] for rows, mode in zip(optima, modes, strict=True) if mode < 0], dtype=np.int64)
     archive.add_all(space.units(space.numbered(new), np.zeros((len(new), 0))), values[new], record)
     return is_kept
 
 
 def record_of(context: Context, kind: str) -> Frozen:
-    """What is known of a mode that is no more than a point better than its neighbours."""
+    """What is known of a mode that is just a point better than its neighbours."""
     d = context.box.d
     hessian = -max(context.scale, 1e-300) * np.eye(d)
     return Frozen(np.zeros(d), hessian, np.zeros(d, np.bool_), kind, "differences", context.nfev)

@@ -12,14 +12,13 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_RISE = 1e-4  # of what the slope promises: a step that rises less is too long
+_RISE = 1e-4  # of what the slope promises: a step that gains less is too long
 _SHORTER = 0.1, 0.5  # of a step that was too long, at least and at most
 _MOST_CUTS = 7  # of one step
 _KINK = 3.0  # times: curvature over short steps beyond that over ten times longer ones is a kink
-_STRETCH = 1.5  # of steps of a poll in a direction that was good; the volume that they span stays
-_LONGER = 1.5  # steps of a poll after a good one
-_AGAIN = 1e-6  # of all that it has risen: a poll that gained more is followed by another
-_LEAST_CURVATURE = 1e-8  # of the largest: below that a difference says nothing
+_LONGER = 1.5  # steps of a poll after a good one, and once more those in its direction, at equal volume
+_AGAIN = 1e-6  # of the whole rise: a poll that gained more is followed by another
+_LEAST_CURVATURE = 1e-8  # of the largest: a smaller difference says nothing
 
 
 @stored
@@ -31,7 +30,7 @@ class Inner:
         x: (r,), where it begins; value: there, NaN if it is not known.
         lower, upper: (r,).
         xtol: wanted accuracy of x.
-        goal: to be given up if that value seems out of reach, and ended as soon as it is passed.
+        goal: the search is given up if this value seems out of reach, and ends as soon as it is passed.
 
     Attributes:
         phase: "value", "slopes", "line", "check" (at the end, for kinks), "poll", "done".
@@ -103,6 +102,14 @@ class Inner:
             self.asked = self._clipped(self.x + np.concatenate([steps, -steps]))
         return self.asked
 
+    def stand(self, x: Array) -> None:
+        """It has come to rest at x: where periodic coordinates have been wrapped."""
+        self.x = x
+
+    def rise(self, value: float) -> None:
+        """Its place was given up for one with this value, at other levels."""
+        self.value = value
+
     def tell(self, values: Array, error: float) -> None:
         """Values at the points last asked for, which may be off by rounding."""
         if self.phase == "value":
@@ -125,7 +132,7 @@ class Inner:
         return np.clip(points, self.lower, self.upper)
 
     def _check(self, values: Array, error: float) -> None:
-        """Differences over longer steps: at a kink the curvature that short ones showed is gone."""
+        """Differences over longer steps: at a kink they do not show the curvature that short ones did."""
         gradient, curvature = self.gradient, self.curvature
         self._differences(values)
         is_kink = (curvature < _KINK * self.curvature) & (curvature * TUNING.difference**2 < -4.0 * error)
@@ -202,7 +209,7 @@ class Inner:
         self._to_poll()
 
     def _to_poll(self) -> None:
-        """Slopes lead nowhere: try steps as long in each direction as the model allows, which knows valleys."""
+        """Slopes lead nowhere: poll with steps as long in each direction as the model says, which knows valleys."""
         sizes, axes = np.linalg.eigh(self.inverse)
         widths = np.sqrt(np.maximum(sizes, _LEAST_CURVATURE * max(float(sizes.max(initial=0.0)), 1e-300)))
         self._begin_poll((widths / np.exp(np.log(widths).mean()))[:, None] * axes.T)
@@ -216,8 +223,8 @@ class Inner:
         best, r = int(values.argmax()), len(self.x)
         if values[best] > self.value + error:
             self.x, self.value = self.asked[best].copy(), float(values[best])
-            along = self.basis[best % r]  # the floor of a valley is long: steps become longer the way that was good
-            self.shape = _STRETCH ** (-1.0 / r) * (np.eye(r) + (_STRETCH - 1.0) * np.outer(along, along)) @ self.shape
+            along = self.basis[best % r]  # the floor of a valley is long: steps become longer where that was good
+            self.shape = _LONGER ** (-1.0 / r) * (np.eye(r) + (_LONGER - 1.0) * np.outer(along, along)) @ self.shape
             self.poll = min(_LONGER * self.poll, TUNING.longest / float(np.abs(self.shape).max()))
             self.steps += 1
         else:
@@ -232,6 +239,6 @@ class Inner:
         if self.poll * float(np.abs(self.shape).max()) >= 0.1 * self.xtol:
             return
         if self.value > self.polled + _AGAIN * abs(self.first - self.value):
-            self._begin_poll(np.eye(r))  # what it has learnt on the way may be wrong here
+            self._begin_poll(np.eye(r))  # what was learnt on the way may be wrong here
         else:
             self.phase = "done"

@@ -1,4 +1,4 @@
-"""Whole numbers and choices beside real coordinates: every change of a level is judged with the reals made good."""
+"""Whole numbers and choices beside real coordinates: a change of level is judged with real coordinates optimised."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Levels = NDArray[np.int64]
 @stored
 @dataclass(eq=False)
 class MixedWalk:
-    """A walk uphill by changes of one level, between which a local search makes the real coordinates good.
+    """A walk uphill by changes of one level, between which a local search optimises the real coordinates.
 
-    "land": the reals are made good for the levels, roughly on the way and well before a verdict. "compare": is a place
+    "land": the reals are optimised for the levels, roughly on the way and well before a verdict. "compare": is a place
     close by, known from another walk, on the same hill? "look": the neighbours' values with the same reals; it goes on
-    to the best that is better. "try": from there, the reals are made good for each neighbour, the best first, until one
+    to the best that is better. "try": from there, the reals are optimised for each neighbour, the best first, until one
     is better. If none is, this is an optimum, and "bend" measures its curvature.
 
     Args:
@@ -35,7 +35,7 @@ class MixedWalk:
         is_fresh: whether that was drawn at random.
 
     Attributes:
-        path: places that it came by, as rows of the nodes.
+        path: places that it passed, as rows of the nodes.
         around: neighbours, after `leaps` points farther on in the direction that was good last, from `before`.
         trial, begun: the local search for the first of them, and their values where that begins.
         other: a place close to where it has landed, of a walk that has ended.
@@ -60,14 +60,24 @@ class MixedWalk:
     is_over: bool = False
     is_optimum: bool = False
 
+    @classmethod
+    def begun_at(cls, levels: Levels, reals: Array, context: Context, space: Space, is_fresh: bool) -> MixedWalk:
+        """A walk from levels (m,) and real coordinates (r,)."""
+        lower, upper = context.box.lower_unit[space.reals], context.box.upper_unit[space.reals]
+        return cls(levels, Inner(reals, lower, upper, max(context.xtol, TUNING.rough)), is_fresh)
+
     @property
     def row(self) -> int:
-        """Where it stands, of the nodes."""
+        """The row of the nodes where it stands."""
         return self.path[-1]
+
+    def height(self, nodes: Nodes) -> float:
+        """The value where it stands."""
+        return float(np.nan_to_num(self.inner.value, nan=-np.inf))
 
     def recorded(self, record: Frozen, space: Space) -> Frozen:
         """What is known of the mode that it ended in."""
-        gradient, active, hessian = record.gradient.copy(), record.active.copy(), record.hessian.copy()
+        gradient, active, hessian = record.gradient.copy(), record.active.copy(), np.array(record.hessian)
         gradient[space.reals], active[space.reals] = self.inner.gradient, self.inner.held
         hessian[np.ix_(space.reals, space.reals)] = self.hessian
         kind = "boundary" if active.any() else record.kind
@@ -114,7 +124,7 @@ class MixedWalk:
             self.is_over = True
             return
         place = space.units(self.levels[None], self.inner.x[None])
-        self.inner.x = context.box.project(place)[0, space.reals]  # periodic ones wrapped
+        self.inner.stand(context.box.project(place)[0, space.reals])
         self.other, apart = nodes.nearest(self.levels, self.inner.x)
         if apart < context.tolerances.same:
             self._end_in(nodes)
@@ -136,7 +146,7 @@ class MixedWalk:
     def _conclude(self, context: Context, nodes: Nodes) -> None:
         """No neighbour is better: this is an optimum, unless another walk has ended here in the meantime."""
         inner, r = self.inner, len(self.inner.x)
-        if inner.is_kinked and not self.is_confirmed:  # searches over kinks may end too early: another from beside it
+        if inner.is_kinked and not self.is_confirmed:  # searches over kinks may end early: one more, from beside it
             beside = np.clip(inner.x + TUNING.first_step * context.rng.uniform(-1.0, 1.0, r), inner.lower, inner.upper)
             error = float(context.tolerances.error_of(inner.value))
             self.trial = replace(_from(inner, np.nan, inner.value + error), x=beside)
@@ -161,9 +171,9 @@ class MixedWalk:
     def _looked(self, values: Array, error: float, xtol: float) -> None:
         best = int(np.where(np.isfinite(values), values, -np.inf).argmax())
         if values[best] > self.inner.value + error:
-            self.inner.value = float(values[best])
+            self.inner.rise(float(values[best]))
             self._move(self.around[best], self.inner)
-        elif self.inner.xtol > xtol:  # well enough to go on, and not for a verdict
+        elif self.inner.xtol > xtol:  # good enough to go on, but not for a verdict
             self.inner, self.stage, self.before = _from(self.inner, self.inner.value, xtol=xtol), "land", None
         else:
             values, around = values[self.leaps :], self.around[self.leaps :]

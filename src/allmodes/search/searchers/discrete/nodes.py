@@ -1,4 +1,4 @@
-"""Points that walks have come to: their values, and the modes that they led to."""
+"""Points that walks have reached: their values, and the modes that they led to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Levels = NDArray[np.int64]
-
-_FIRST = 64  # rows to begin with; doubled when they are full
 
 
 @stored
@@ -40,8 +38,8 @@ class Nodes:
     rows: dict[bytes, list[int]] = field(default_factory=dict, metadata={"stored": False})
 
     def __post_init__(self) -> None:
-        self.levels, self.reals = np.zeros((_FIRST, self.m), np.int64), np.zeros((_FIRST, self.r))
-        self.values, self.modes = np.zeros(_FIRST), np.full(_FIRST, -1)
+        self.levels, self.reals = np.zeros((1, self.m), np.int64), np.zeros((1, self.r))
+        self.values, self.modes = np.zeros(1), np.full(1, -1)
 
     def __len__(self) -> int:
         return self.number
@@ -73,7 +71,7 @@ class Nodes:
     def nearest(self, levels: Levels, reals: Array) -> tuple[int, float]:
         """Of those with these levels from which a mode is known, the one closest to these real coordinates.
 
-        And how far off it is, in the coordinate in which it differs most; -1 and infinite if there is none.
+        With its distance, in the coordinate in which it differs most; -1 and infinity if there is none.
         """
         rows = np.array([row for row in self._rows.get(levels.tobytes(), ()) if self.modes[row] >= 0], dtype=np.intp)
         if not len(rows):
@@ -82,11 +80,11 @@ class Nodes:
         return int(rows[apart.argmin()]), float(apart.min())
 
     def add(self, levels: Levels, reals: Array, value: float) -> int:
-        """Another one; its row."""
+        """Add one; returns its row."""
         return self.add_all(levels[None], reals[None], np.array([value]))
 
     def add_all(self, levels: Levels, reals: Array, values: Array) -> int:
-        """Others (n, m), (n, r), (n,); the row of the first."""
+        """Add several (n, m), (n, r), (n,); returns the row of the first."""
         first, rows = self.number, self._rows
         self.number += len(values)
         while self.number > len(self.values):
@@ -105,6 +103,6 @@ class Nodes:
 
 
 def _keys(levels: Levels) -> list[bytes]:
-    """What each of combinations (n, m) is looked up by."""
+    """The keys by which combinations (n, m) are looked up."""
     data, size = np.ascontiguousarray(levels).tobytes(), 8 * levels.shape[1]
     return [data[i : i + size] for i in range(0, len(data), size)]

@@ -25,8 +25,8 @@ class Space:
     Args:
         places: (m,), the discrete coordinates among those of the box; `reals`, (r,), the others.
         counts: (m,), how many levels each has.
-        is_ordered: (m,), whether neighbours are one level apart; otherwise all others are.
-        exchanged: (p, 2), pairs of entries whose exchange makes a neighbour, too: those with the same levels.
+        is_ordered: (m,), whether neighbours are one level apart; otherwise all levels are neighbours.
+        exchanged: (p, 2), pairs of entries with the same levels, whose exchange makes a neighbour, too.
     """
 
     places: NDArray[np.intp]
@@ -87,7 +87,7 @@ class Space:
         return places, np.concatenate([np.array(each, dtype=np.int64) for each in steps])
 
     def neighbours(self, levels: Levels) -> Levels:
-        """All combinations (n, m) that one small change makes of one (m,)."""
+        """All combinations (n, m) that are one small change away from one (m,)."""
         places, steps = self._changes
         there = levels[places] + steps
         there = np.where(self.is_ordered[places], there, there % self.counts[places])
@@ -110,7 +110,7 @@ class Space:
         return None if (np.abs(there - levels) <= 1).all() else there
 
     def random(self, rng: np.random.Generator, n: int) -> Levels:
-        """Combinations (n, m) drawn evenly."""
+        """Combinations (n, m), each equally likely."""
         return rng.integers(0, self.counts, (n, len(self.counts)))
 
     def kicked(self, rng: np.random.Generator, levels: Levels) -> Levels:
@@ -140,3 +140,9 @@ def changes_in_words(box: Box, space: Space) -> list[str]:
         "exchange of two": len(space.exchanged) > 0,
     }
     return [words for words, is_there in kinds.items() if is_there]
+
+
+def no_change_in_words(box: Box, space: Space) -> str:
+    """That no small change does something."""
+    *others, last = [f"no {each}" for each in changes_in_words(box, space)]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -14,7 +14,7 @@ Levels = NDArray[np.int64]
 
 
 def start(context: Context, space: Space, given: Array) -> tuple[Levels, Array, bool]:
-    """Levels (m,) and real coordinates (r,) to begin at, and whether they were drawn evenly.
+    """Levels (m,) and real coordinates (r,) to begin at, and whether they were drawn uniformly.
 
     The first of the points given (n, d); otherwise beside a known mode or anywhere.
     """
@@ -29,7 +29,7 @@ def start(context: Context, space: Space, given: Array) -> tuple[Levels, Array, 
 
 
 def _chosen(context: Context) -> int:
-    """A mode to leave: any, or one of the best where only those count."""
+    """A mode to set out from: any, or one of the best where only those count."""
     archive, rng = context.archive, context.rng
     if not context.is_global:
         return int(rng.integers(len(archive)))

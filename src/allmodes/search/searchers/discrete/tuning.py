@@ -24,14 +24,14 @@ class Tuning:
     largest: int = constant(2_000_000, "points", "of a space that is evaluated as a whole, of any budget: 16 MB")
     together: int = constant(1024, "points", "in a round where the rest of a space is evaluated")
 
-    often: int = constant(3, "walks", "from random points to the best mode: then it is easily found, and not by luck")
+    often: int = constant(3, "walks", "from random points to the best mode, which is then easily found, not by luck")
     longer: float = constant(4.0, "walks", "for each that it took to find a best mode that few others led to")
 
     # annealing, of bits
-    first_run: int = constant(5120, "evaluations", "of a first run, where no budget is given; the next are longer")
+    first_run: int = constant(5120, "evaluations", "of the first run, where no budget is given; later ones are longer")
     drawn: int = constant(16, "points", "in a step: the paper's number for ranks")
-    way: float = constant(16.0, "rate", "times steps of a run: enough to become sure of every bit")
-    warmth: float = constant(0.001, "scale", "first temperature, which keeps bits open that values do not decide")
+    way: float = constant(16.0, "rate", "times the steps of a run: enough to settle every bit")
+    warmth: float = constant(0.001, "scale", "first temperature, which leaves bits open that values do not decide")
 
     # real coordinates
     difference: float = constant(1e-4, "box", "step of central differences: balances rounding and third derivatives")
@@ -41,7 +41,7 @@ class Tuning:
     rough: float = constant(1e-3, "box", "accuracy of real coordinates on the way: levels will still change")
     poll: float = constant(1e-2, "box", "first step of a poll, where differences lead nowhere: at kinks")
     most_steps: int = constant(200, "steps", "of a local search of real coordinates, for each of them")
-    hopeless: float = constant(10.0, "ratio", "of what is missing to what a step promises, where a choice is given up")
+    hopeless: float = constant(10.0, "ratio", "what is missing over what a step promises, to give a choice up")
     least_steps: int = constant(3, "steps", "before a choice is given up")
 
 

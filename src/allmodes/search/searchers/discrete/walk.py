@@ -20,7 +20,7 @@ Levels = NDArray[np.int64]
 @stored
 @dataclass(eq=False)
 class Walk:
-    """A walk uphill. It ends where no neighbour is better, or where an earlier walk has been: that is free.
+    """A walk uphill. It ends where no neighbour is better, or where an earlier walk has been, which costs nothing.
 
     Equal neighbours are followed: a plateau is an optimum, one for all its points, if nothing beside it is better.
 
@@ -29,9 +29,9 @@ class Walk:
         is_fresh: whether that was drawn at random.
 
     Attributes:
-        path: points that it came by, as rows of the nodes.
+        path: points that it passed, as rows of the nodes.
         level: points of equal value found at its end; `at`, those of them whose neighbours are known.
-        around: neighbours of the point that is looked at, in the order in which they are evaluated.
+        around: neighbours of the current point, in the order in which they are evaluated.
         leap: a point farther on in the direction that was good last.
         mode: a known mode that it ended in; -1 for none.
         is_over, is_optimum: whether it has ended, and in an optimum (`is_cut`: of a plateau not seen as a whole).
@@ -53,6 +53,10 @@ class Walk:
     def row(self) -> int:
         """Where it stands."""
         return self.path[-1]
+
+    def height(self, nodes: Nodes) -> float:
+        """The value where it stands."""
+        return float(nodes.values[self.row]) if self.path else -np.inf
 
     def ask(self, context: Context, space: Space, nodes: Nodes) -> Levels:
         """Combinations (n, m) whose values it wants to know; none if it has ended."""

@@ -11,8 +11,6 @@ from allmodes.search.searchers.local.table import Array, Counts, Mask
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
-_SLOWEST = 1.0 - TUNING.quadratic  # shrinkage of steps: those that shrink by less are not followed
-
 
 def last_step(context: Context) -> float:
     """A measured model whose step is shorter needs no further gradient: Newton's method squares its error."""
@@ -23,7 +21,7 @@ def is_stationary(
     context: Context, model: Model, value: Array, far: Array, promised: Array,
     measured: Mask, measurements: Counts, last_steps: Array,
 ) -> Mask:  # fmt: skip
-    """Which searches are at the maximum of their model, or have nothing to gain, (n,).
+    """Which searches are at the maximum of their model, or have nothing left to gain, (n,).
 
     `far` and `promised` say how far away the maximum of the model is, and how much higher. A guessed model counts when
     its step, and the one before, are short enough to be worth a measurement; after measurements that came too early,
@@ -35,7 +33,7 @@ def is_stationary(
     is_settled = last_steps <= TUNING.settled * tolerances.near
     guessed = np.where(is_settled, tolerances.near * TUNING.remeasure**measurements, 0.0)
     near = (steepest < 0.0) & (far <= np.where(measured, tolerance, np.maximum(guessed, xtol)))
-    # a gradient tells the way even where a constant that was added hides the rise
+    # a gradient shows the way even where an added constant hides the rise
     nothing = promised <= tolerances.error_of(np.minimum(np.abs(value), context.scale or np.inf) if order else value)
     if nothing.any():
         is_bent = (steepest > xtol * curve) & (curve > xtol * context.scale)
@@ -44,7 +42,7 @@ def is_stationary(
 
 
 def stretch(
-    far: Array, distance: Array, shrinkage: Array, is_sure: Mask, slowest: float = _SLOWEST
+    far: Array, distance: Array, shrinkage: Array, is_sure: Mask, slowest: float = 1.0 - TUNING.quadratic
 ) -> tuple[Array, Array]:
     """How much to lengthen Newton steps that shrink by the same factor q again and again: 1 / (1 - q), or 0; and q.
 
@@ -73,6 +71,6 @@ def free_slope(context: Context, point: Array, g: Array) -> Array:
 
 
 def no_slope(context: Context) -> float:
-    """A slope that makes no difference over the accuracy of positions, wanted or possible."""
+    """A slope so small that the function does not change over the wanted, or possible, accuracy of positions."""
     error = context.tolerances.rounding()
     return error / max(TUNING.arrival * context.xtol, context.tolerances.located)

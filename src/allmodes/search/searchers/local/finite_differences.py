@@ -1,6 +1,6 @@
 """Derivatives from differences of values or of gradients, at points that stay inside the box.
 
-The only place where second derivatives are made of exact values: along the coordinates, or along any axes given.
+The only place where second derivatives come from exact values: along the coordinates, or along any given axes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from allmodes.search.tolerances import TINY
 Array = NDArray[np.float64]
 
 # Limits as shares of the box, for functions rounded as float64 are; longer for coarser ones.
-_GRADIENT_STEPS = (1e-8, 1e-5)  # shorter ones drown in the rounding of places, longer ones see the bend
+_GRADIENT_STEPS = (1e-8, 1e-5)  # shorter ones drown in the rounding of positions, longer ones suffer from curvature
 _CURVATURE_STEPS = (1e-5, 1e-2)  # the shorter, the less a bent valley is mistaken for a wide one
-_DERIVED = 10.0  # times longer, where gradients are made of differences and are off by 1e-8 themselves
-_LONGEST = 0.02  # of the box, however coarse: modes are that close to each other
+_DERIVED = 10.0  # times longer where gradients come from differences, which are off by 1e-8 themselves
+_LONGEST = 0.02  # of the box, however coarse values are: modes are that close to each other
 _CLEAR = 1e5  # roundings of a value: the fall that shows the curvature to four digits
 
 
@@ -51,7 +51,7 @@ def gradient_steps(context: Context, points: Array, values: Array, curvatures: A
 def _limits(context: Context, steps: tuple[float, float], values: Array, power: float) -> tuple[float, Array]:
     """Shortest and longest steps, the latter (n, 1) by values (n,): by a power of how coarse the function is there.
 
-    A function that is rounded more than float64 is may round places as well; a constant that is added does not.
+    A function that is rounded more coarsely than float64 may round positions, too; an added constant does not.
     """
     tolerances = context.tolerances
     shortest, longest = steps[0] * tolerances.coarseness() ** power, steps[1] * tolerances.coarseness(values) ** power

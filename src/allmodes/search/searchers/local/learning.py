@@ -15,7 +15,7 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
-_VAGUE = 10.0  # times longer than needed: curvature that was measured over such steps inward from a bound is vague
+_VAGUE = 10.0  # times longer than needed: curvature measured inward from a bound over such steps is vague
 
 
 @stored
@@ -25,17 +25,17 @@ class TrustRegionTable(Table):
 
     Attributes:
         hessian: of the model at the point; a guess unless `is_measured` nearby.
-        gauss_newton, second: of residuals, the two parts that a Hessian has: the matrix of Gauss and Newton at the
+        gauss_newton, second: for residuals, the two parts of a Hessian: the Gauss-Newton matrix at the
             point, and what is known of the rest, which the model may leave out.
         radius: of the trust region.
         distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
-        missed: by residual models, the share of the change of gradient over the last step; infinite if it was refused.
+        missed: the share of the last change of gradient that a residual model missed; infinite if the step was refused.
         last_step: length of the step that led here; `promised`, what the last model has to gain.
         slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
-        along: a direction in which it does not move; 0 where it moves freely.
+        along: a direction in which it does not move; 0 if it moves freely.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
-        was_measured: of residuals, whether the curvature was measured, and not only shown by steps.
+        was_measured: for residuals, whether the curvature was measured rather than learnt from steps.
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
@@ -90,7 +90,7 @@ def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array
 def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tuple[Array, Array]:
     """Directions (n, d, d) along which the curvature is measured, and how far (n, d).
 
-    They are the axes of the model: so a narrow valley is measured as well as a round one.
+    They are the axes of the model, so that a narrow valley is measured as well as a round one.
     """
     H, box, point = table.hessian[rows], context.box, table.point[rows]
     model = models.model(box, point, table.gradient[rows], H)
@@ -130,13 +130,13 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     s, rise = trial - point, value - old  # -inf where it failed
     predicted, length = models.gain(g, H, s), lengths(s)
     slope = None if order == 0 else told.gradient[:, 0]
-    is_flatter = None if slope is None else _steepness(context, trial, slope) < _steepness(context, point, g)
-    is_better = _is_better(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
-    missed, longest = _missed(g, H, s, rise, slope), _longest(context, point)
+    is_flatter = None if slope is None else steepness(context, trial, slope) < steepness(context, point, g)
+    is_better = is_taken(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
+    missed, longest = _missed(g, H, s, rise, slope), longest_step(context, point)
     taken, refused = rows[is_better], rows[~is_better]
-    pace, reach = residuals.pace(context), _reach(missed, length)
-    table.radius[rows] = _resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
-    if order == 2 or context.has_model:  # these learn nothing from a point that is refused: the next step must differ
+    pace, reach = residuals.pace(context), reach_of(missed, length)
+    table.radius[rows] = resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
+    if order == 2 or context.has_model:  # these learn nothing from a refused point, so the next step must differ
         table.radius[refused] = np.minimum(table.radius[refused], pace.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if context.has_model:
@@ -161,7 +161,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
             table.hessian[refused] = models.match_value(H[~is_better], s[~is_better], wrong)
         return refused
     if context.has_model:
-        table.hessian[refused] = table.gauss_newton[refused]  # what was learnt is what may have been wrong
+        table.hessian[refused] = table.gauss_newton[refused]  # what was learnt may be what was wrong
         change, model = (slope - g)[is_better], told.hessian[is_better, 0]
         residuals.learn_second(context, table, taken, s[is_better], change, model)
         table.is_measured[taken] |= residuals.is_convincing(table, taken)
@@ -174,12 +174,12 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     return rows
 
 
-def _steepness(context: Context, points: Array, g: Array) -> Array:
+def steepness(context: Context, points: Array, g: Array) -> Array:
     """The largest slope (n,) in the coordinates that no bound holds."""
     return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
 
 
-def _is_better(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
+def is_taken(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
     """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
     is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
     is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
@@ -199,25 +199,25 @@ def _missed(g: Array, H: Array, s: Array, rise: Array | None, slope: Array | Non
     return np.where((predicted > 0.0) & np.isfinite(wrong), wrong / np.maximum(predicted, TINY), np.inf)
 
 
-def _reach(missed: Array, length: Array) -> Array:
+def reach_of(missed: Array, length: Array) -> Array:
     """How far models are exact that missed so much over a length: what they miss grows with the square of it."""
     return np.asarray(length * np.sqrt(TUNING.fresh / np.maximum(missed, TINY)))
 
 
-def _longest(context: Context, point: Array) -> Array:
-    """How long steps from points (n, d) may be if models are not exact: in the box longer ones leave the basin."""
+def longest_step(context: Context, point: Array) -> Array:
+    """How long steps from points (n, d) may be unless models are exact: in the box longer ones leave the basin."""
     inside = context.box.project(point)  # around periodic coordinates
     is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
     return np.where(is_inside, residuals.first_radius(context), np.inf)
 
 
-def _resized(
+def resized(
     radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array,
     pace: residuals.Pace = residuals.USUAL,
 ) -> Array:  # fmt: skip
     """The next trust regions, by how well the models predicted the rise.
 
-    They become longer than the longest as far as models reach that were followed to the end of the trust region: where
+    They exceed the longest only as far as models reach that were followed to the end of the trust region: where
     a step ends within it, the next one turns.
     """
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
@@ -240,7 +240,7 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     guess = is_guess & np.isfinite(miss)
     table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess])
     missed = _missed(table.old_gradient[rows], H, s, None, slope)
-    longest = np.maximum(_longest(context, point), _reach(missed, lengths(s)))
+    longest = np.maximum(longest_step(context, point), reach_of(missed, lengths(s)))
     table.radius[rows] = np.minimum(table.radius[rows], longest)
     table.gradient[rows] = slope
     return rows
@@ -263,7 +263,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
-        # in a narrow valley the slope along it drowns in what the curvature across makes of forward differences
+        # in a narrow valley the slope along it drowns in the error of forward differences across it
         bias = 0.5 * steps * np.einsum("nii->ni", H)
         is_seen = np.abs(bias * steps) > context.tolerances.error_of(value)[:, None]  # rounding of the slope is less
         bias = np.where(is_seen & np.isfinite(bias), bias, table.bias[rows])
@@ -284,7 +284,7 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
 
 
 def _is_vague(context: Context, table: TrustRegionTable, rows: Rows, points: Array, H: Array) -> Mask:
-    """Whether curvature was first measured on one side of a bound, over steps far longer than it turns out to need."""
+    """Whether curvature was first measured inward from a bound, over steps that prove to be far longer than needed."""
     d, point = table.d, table.point[rows]
     first, second = points[:, :d] - point[:, None], points[:, d : 2 * d] - point[:, None]
     is_one_sided = (first * second).sum(axis=2) > 0.0

@@ -1,4 +1,4 @@
-"""Lines of quasi-Newton searches: where they lead, how they are divided, and what is learnt from a step.
+"""Line searches of quasi-Newton steps: where they lead, how they are divided, and what is learnt from a step.
 
 The conditions are Wolfe's weak ones, which say that a step is long enough once the slope has changed: at every kink the
 slopes of both sides are seen.
@@ -25,7 +25,7 @@ class LineTable(Table):
     """Searches along lines.
 
     Attributes:
-        inverse_hessian: of the negative function, as far as it was learnt: steps are its product with the gradient.
+        inverse_hessian: of the negative function, as far as learnt: a step is its product with the gradient.
         way, slope, base: direction of the line, slope and value where it begins.
         length, low, high: of the next step, and those known to be too short and too long, in units of the direction.
         first_step: when it begins; `first_slope`, size of the gradient where it met a kink.
@@ -52,7 +52,7 @@ class LineTable(Table):
 
 
 def begin(context: Context, table: LineTable, rows: Rows) -> Rows:
-    """Begin lines from where searches are, and return the rows for which no way leads up.
+    """Begin lines where searches are, and return the rows without a direction that leads up.
 
     In the direction of a quasi-Newton step; in the steepest one if that does not lead up.
     """
@@ -87,7 +87,7 @@ def is_enough(table: LineTable, rows: Rows, value: Array) -> Mask:
 
 
 def is_turned(context: Context, table: LineTable, rows: Rows) -> Mask:
-    """Whether the slope along the line has changed where the searches are now, or they are too far away."""
+    """Whether the slope along the line has changed by where the searches are now, or they are too far away."""
     point, g = table.point[rows], table.gradient[rows]
     left = np.einsum("nd,nd->n", np.where(is_held(context.box, point, g), 0.0, g), table.way[rows])
     return np.asarray((left <= 0.9 * table.slope[rows]) | (np.abs(point).max(axis=1) > TUNING.farthest))

@@ -1,4 +1,4 @@
-"""Many local searches at once, each stopped as soon as it is seen to fall into a known mode."""
+"""Many local searches at once, each stopped as soon as it is falling into a known mode."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
+from allmodes.search.searchers.local.limited import Limited
 from allmodes.search.searchers.local.quasi_newton import QuasiNewton
 from allmodes.search.searchers.local.residuals import first_radius
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, Table
@@ -18,13 +19,16 @@ from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
 
-TRUST_REGION, QUASI_NEWTON = "trust region", "quasi-Newton"
+TRUST_REGION, LIMITED, QUASI_NEWTON = "trust region", "limited", "quasi-Newton"
 
 
 @stored
 @dataclass(eq=False)
 class LocalSearch:
     """Trust-region searches, which go on as quasi-Newton searches where the function turns out not to be smooth.
+
+    With gradients and in many dimensions their models are made of the last few steps (`Limited`), until that proves
+    to be slow.
 
     Attributes:
         recognises: whether searches that fall into a known mode are stopped.
@@ -33,27 +37,35 @@ class LocalSearch:
     context: Context
     recognises: bool = True
     trust_region: TrustRegion = field(init=False)
+    limited: Limited = field(init=False)
     quasi_newton: QuasiNewton = field(init=False)
 
     def __post_init__(self) -> None:
         self.trust_region = TrustRegion(self.context, self.recognises)
+        self.limited = Limited(self.context, self.recognises)
         self.quasi_newton = QuasiNewton(self.context)
 
     # ---- who is there
 
     def __len__(self) -> int:
-        return len(self.trust_region.table) + len(self.quasi_newton.table)
+        return sum(len(table) for table in self._tables)
 
     @property
-    def _tables(self) -> tuple[Table, Table]:
-        return self.trust_region.table, self.quasi_newton.table
+    def _machines(self) -> dict[str, TrustRegion | Limited | QuasiNewton]:
+        return {TRUST_REGION: self.trust_region, LIMITED: self.limited, QUASI_NEWTON: self.quasi_newton}
 
-    def _table(self, block: Block) -> Table:
-        return self.trust_region.table if block.machine == TRUST_REGION else self.quasi_newton.table
+    @property
+    def _tables(self) -> list[Table]:
+        return [machine.table for machine in self._machines.values()]
+
+    @property
+    def _first(self) -> TrustRegion | Limited:
+        """The machine that searches begin with."""
+        return self.limited if self.context.archive.is_light else self.trust_region
 
     @property
     def numbers(self) -> list[int]:
-        """Of the searches that are running, in order; those that others began are counted with its own."""
+        """The numbers of the running searches, in order, including those that others began."""
         return sorted(number for table in self._tables for number in table.path[table.rows].tolist())
 
     def count(self, *kinds: str) -> int:
@@ -63,7 +75,7 @@ class LocalSearch:
     # ---- beginning
 
     def open(self, starts: list[Start], member: str = LOCAL) -> list[Origin]:
-        """Begin searches for a member; where they come from."""
+        """Begin searches for a member; returns where they come from."""
         if not starts:
             return []
         usual = max(TUNING.shortest_first_radius, TUNING.spacing_share * self.context.archive.spacing)
@@ -72,7 +84,7 @@ class LocalSearch:
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
-        self.trust_region.open(np.array([start.point for start in starts]), radii, origins, paths)
+        self._first.open(np.array([start.point for start in starts]), radii, origins, paths)
         return origins
 
     def resume(self, event: Continue) -> None:
@@ -82,34 +94,32 @@ class LocalSearch:
         if event.is_kinked:
             self.quasi_newton.open(event, path)
         else:
-            self.trust_region.open(event.point[None], event.radius, [origin], [path], along=event.along)
+            self._first.open(event.point[None], event.radius, [origin], [path], along=event.along)
 
     # ---- asking
 
     def ask(self, most: int | None = None) -> list[Block]:
         """What the oldest idle searches want to know, at most so many of them; they are in flight then."""
-        smooth, kinked = self.trust_region.table.idle(), self.quasi_newton.table.idle()
-        if most is not None and len(smooth) + len(kinked) > most:
-            smooth, kinked = self._oldest(smooth, kinked, most)
+        idle = {name: machine.table.idle() for name, machine in self._machines.items()}
+        if most is not None and sum(map(len, idle.values())) > most:
+            idle = self._oldest(idle, most)
         blocks = []
-        machines = (TRUST_REGION, self.trust_region, smooth), (QUASI_NEWTON, self.quasi_newton, kinked)
-        for name, machine, idle in machines:
-            phases = machine.table.phase[idle]
+        for name, machine in self._machines.items():
+            phases = machine.table.phase[idle[name]]
             for phase in map(Phase, sorted(set(phases.tolist()))):
-                rows = idle[phases == phase.value]
+                rows = idle[name][phases == phase.value]
                 centres = None if phase is Phase.STEP else machine.table.point[rows]
                 points = machine.points(phase, rows)
-                has_sides = name == TRUST_REGION and phase is not Phase.FINAL
+                has_sides = name != QUASI_NEWTON and phase is not Phase.FINAL
                 blocks.append(Block(name, phase.name, rows, points, centres, has_sides))
         for block in blocks:
-            self._table(block).is_asked[block.rows] = True
+            self._machines[block.machine].table.is_asked[block.rows] = True
         return blocks
 
-    def _oldest(self, smooth: Rows, kinked: Rows, most: int) -> tuple[Rows, Rows]:
-        paths = np.concatenate([self.trust_region.table.path[smooth], self.quasi_newton.table.path[kinked]])
-        is_chosen = np.zeros(len(paths), bool)
-        is_chosen[paths.argsort(kind="stable")[:most]] = True
-        return smooth[is_chosen[: len(smooth)]], kinked[is_chosen[len(smooth) :]]
+    def _oldest(self, idle: dict[str, Rows], most: int) -> dict[str, Rows]:
+        paths = [self._machines[name].table.path[rows] for name, rows in idle.items()]
+        last = np.partition(np.concatenate(paths), most - 1)[most - 1]
+        return {name: rows[path <= last] for (name, rows), path in zip(idle.items(), paths, strict=True)}
 
     # ---- telling
 
@@ -118,46 +128,57 @@ class LocalSearch:
 
         Searches that know value, gradient and model move on together; events are in the order of the searches.
         """
-        smooth, kinked, ready = Ends(), Ends(), [np.zeros(0, np.intp)]
+        ends: dict[str, Ends] = {name: {} for name in self._machines}
+        ready: dict[str, list[Rows]] = {TRUST_REGION: [], LIMITED: []}
         with np.errstate(all="ignore"):  # failed points are -inf; what comes of them is looked at
             for block, told in zip(blocks, evaluations, strict=True):
-                table, rows, points = self._table(block), block.rows, block.points
+                name, rows, points = block.machine, block.rows, block.points
+                table = self._machines[name].table
                 table.cost[rows] += points.shape[1]
                 table.is_asked[rows] = False
-                if block.machine == QUASI_NEWTON:
-                    kinked |= self.quasi_newton.tell(Phase[block.kind], rows, points, told)
+                if name == QUASI_NEWTON:
+                    ends[name] |= self.quasi_newton.tell(Phase[block.kind], rows, points, told)
                     continue
                 if block.kind == Phase.START.name:
-                    self._observe_level(rows, told.value[:, 0])
-                going, ends = self.trust_region.tell(Phase[block.kind], rows, points, told)
-                ready.append(going)
-                smooth |= ends
-            rows = np.concatenate(ready)
-            if len(rows):
-                smooth |= self.trust_region.advance(self.trust_region.table.in_order(rows))
-            return self._over(smooth, kinked)
+                    self._observe_level(table, rows, told.value[:, 0])
+                machine = self.limited if name == LIMITED else self.trust_region
+                going, over = machine.tell(Phase[block.kind], rows, points, told)
+                ready[name].append(going)
+                ends[name] |= over
+            for name, parts in ready.items():
+                rows = np.concatenate([np.zeros(0, np.intp), *parts])
+                if len(rows):
+                    machine = self.limited if name == LIMITED else self.trust_region
+                    ends[name] |= machine.advance(machine.table.in_order(rows))
+            return self._over(ends)
 
-    def _observe_level(self, rows: Rows, values: Array) -> None:
-        """Values where nothing was known before tell the level and the scale of the function."""
-        origins = [self.trust_region.table.begun(k) for k in rows.tolist()]
+    def _observe_level(self, table: Table, rows: Rows, values: Array) -> None:
+        """Values at points where nothing was known before tell the level and the scale of the function."""
+        origins = [table.begun(k) for k in rows.tolist()]
         self.context.observe_level(values[[origin.start == SPACE_FILLING and not origin.cost for origin in origins]])
 
-    def _over(self, smooth: Ends, kinked: Ends) -> list[Event]:
+    def _over(self, ends: dict[str, Ends]) -> list[Event]:
         """Hand searches over from one machine to the other, and close those that are over."""
-        handed = [k for k, event in smooth.items() if event is None]
-        if handed:  # they have met a kink
-            steps = self.trust_region.table
-            known = steps.point[handed], steps.value[handed], steps.gradient[handed]
-            kinked |= self.quasi_newton.take(*known, [steps.origin(k) for k in handed], steps.path[handed].tolist())
-        handed = [k for k, event in kinked.items() if event is None]
+        slow = [k for k in self.limited.slow() if k not in ends[LIMITED]] if len(self.limited.table) else []
+        for k in slow:
+            ends[TRUST_REGION] |= self.trust_region.take(k, self.limited.table, self.limited.model(k))
+        for steps, over in ((self.trust_region.table, ends[TRUST_REGION]), (self.limited.table, ends[LIMITED])):
+            handed = [k for k, event in over.items() if event is None]
+            if handed:  # they have met a kink
+                known = steps.point[handed], steps.value[handed], steps.gradient[handed]
+                origins, paths = [steps.origin(k) for k in handed], steps.path[handed].tolist()
+                ends[QUASI_NEWTON] |= self.quasi_newton.take(*known, origins, paths)
+        handed = [k for k, event in ends[QUASI_NEWTON].items() if event is None]
         if handed:  # they have come to smooth ground
             lines, radius = self.quasi_newton.table, self.context.tolerances.near
             origins, paths = [lines.origin(k) for k in handed], lines.path[handed].tolist()
-            self.trust_region.open(lines.point[handed], radius, origins, paths, has_met_kink=True)
+            self._first.open(lines.point[handed], radius, origins, paths, has_met_kink=True)
+        ends[LIMITED] |= dict.fromkeys(slow)
         events = []
-        for table, ends in zip(self._tables, (smooth, kinked), strict=True):
-            if ends:
-                events += [(int(table.path[k]), event) for k, event in ends.items() if event is not None]
-                table.close(ends)
+        for name, over in ends.items():
+            table = self._machines[name].table
+            events += [(int(table.path[k]), event) for k, event in over.items() if event is not None]
+            if over:
+                table.close(over)
         events.sort(key=lambda end: end[0])
         return [event for _, event in events]

@@ -17,7 +17,7 @@ _SECULAR_STEPS = 4  # Newton steps on the secular equation; three give a length 
 
 
 class Model(NamedTuple):
-    """Quadratic models f + g s + s^T H s / 2 of n searches, coordinates held by a bound taken out.
+    """Quadratic models f + g s + s^T H s / 2 of n searches, without coordinates held by a bound.
 
     In coordinates that are held g (n, d) is zero and H (n, d, d) diagonal and negative; eigenvalues ascend. `rotated`
     is g in the eigenbasis.
@@ -29,7 +29,7 @@ class Model(NamedTuple):
     rotated: Array
 
     def beyond(self, errors: Array) -> Model:
-        """Without slopes along the axes that are no larger than errors (n,) of the gradient."""
+        """The same without slopes along axes where they are within the errors (n,) of the gradient."""
         return self._replace(rotated=np.where(np.abs(self.rotated) > errors[:, None], self.rotated, 0.0))
 
     def newton(self) -> Array:
@@ -57,7 +57,7 @@ def model(box: Box, point: Array, g: Array, H: Array) -> Model:
 def across(g: Array, H: Array, along: Array) -> tuple[Array, Array]:
     """Gradients and Hessians of n searches that may not move along unit vectors (n, d).
 
-    In that direction there is no slope left, and a curve downward that does not look like a flat direction.
+    In that direction they get no slope, and a downward curvature that does not look like a flat direction.
     """
     g = g - np.einsum("nd,nd->n", g, along)[:, None] * along
     both = along[:, :, None] * along[:, None, :]
@@ -117,6 +117,8 @@ def updated(H: Array, s: Array, change: Array) -> Array:
     is_concave = (seen > 1e-8 * lengths(s) * lengths(change)) & (bend > 1e-14 * lengths(s) * lengths(Hs))
     old, new = (np.where(is_concave, 1.0 / np.where(is_concave, a, 1.0), 0.0) for a in (bend, seen))
     concave = H + _outer(old, Hs) - _outer(new, change)
+    if is_concave.all():
+        return concave
     residual = change - Hs
     along = np.einsum("nd,nd->n", residual, s)
     is_fine = np.abs(along) > 1e-8 * lengths(residual) * lengths(s)

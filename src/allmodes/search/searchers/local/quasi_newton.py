@@ -29,7 +29,7 @@ _NO_ROWS = np.zeros(0, np.intp)
 @stored
 @dataclass(eq=False)
 class QuasiNewton:
-    """Searches that have met something that is not smooth. Every method works on rows of the table."""
+    """Searches where the function is not smooth. Every method works on rows of the table."""
 
     context: Context
     table: LineTable = field(init=False)
@@ -144,7 +144,7 @@ class QuasiNewton:
         return np.asarray((reach > 0.0) & (apart <= reach) & (left <= TUNING.little * table.drop[rows]))
 
     def _close_mode(self, k: int) -> int:
-        """A mode that a search without a goal has come close to and was not compared with, or -1."""
+        """A mode that a search without a goal has come close to and has not been compared with, or -1."""
         if self.table.is_awaited[k] or not len(self.context.archive):
             return -1
         j, apart = self.context.archive.closest(self.table.point[k])
@@ -153,7 +153,7 @@ class QuasiNewton:
     # ---- ends
 
     def _finish(self, k: int) -> SearchEvent | None:
-        """A search that gets no higher: at a smooth optimum, where its slope has vanished, steps go on instead."""
+        """A search gets no higher; at a smooth optimum, where its slope has vanished, trust-region steps take over."""
         table, context = self.table, self.context
         least = max(TUNING.negligible * float(table.first_slope[k]), convergence.no_slope(context))
         has_goal = table.goal_reach[k] > 0.0

@@ -1,4 +1,4 @@
-"""Models of Gauss and Newton: how far steps go by them, and how what they leave out is learnt."""
+"""Gauss-Newton models: how far steps by them may go, and how the part that they leave out is learnt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from allmodes.search.tolerances import EPSILON
 
 
 class ResidualTable(Protocol):
-    """What is learnt of residuals: see `learning.TrustRegionTable`."""
+    """What is learnt from residuals: see `learning.TrustRegionTable`."""
 
     value: Array
     hessian: Array
@@ -38,14 +38,14 @@ USUAL = Pace(TUNING.growth, TUNING.shrinkage)
 
 
 def pace(context: Context) -> Pace:
-    """That of residual models, or of others."""
+    """The pace of residual models, or of others."""
     if context.has_model:
         return Pace(TUNING.growth_of_fits, TUNING.shrinkage_of_fits)
     return USUAL
 
 
 def first_radius(context: Context) -> float:
-    """The longest first step, as a length: the model of Gauss and Newton holds over longer ones than a guess does."""
+    """The longest first step: a Gauss-Newton model holds over longer ones than a guess does."""
     share = TUNING.first_radius_of_fits if context.has_model else TUNING.first_radius
     return float(share * np.sqrt(context.box.d))
 
@@ -59,16 +59,16 @@ def slope_errors(value: Array, eigenvalues: Array) -> Array:
 
 
 def slowest(context: Context) -> float:
-    """Steps that shrink by more are not lengthened: of residuals they may creep along a narrow valley for hundreds."""
+    """Steps that shrink by more are not lengthened: with residuals hundreds of them may creep along a narrow valley."""
     return 1.0 - TUNING.quadratic ** (2 if context.has_model else 1)
 
 
 def learn_second(context: Context, table: ResidualTable, rows: Rows, s: Array, change: Array, model: Array) -> None:
-    """Residuals where searches are after steps s (n, d), with their models of Gauss and Newton there, (n, d, d).
+    """Residuals where searches are after steps s (n, d), with their Gauss-Newton models there, (n, d, d).
 
     What these leave out is learnt from steps, and put into the model after short ones over which it would have told the
     change of slope better [Dennis, Gay and Welsch, An adaptive nonlinear least-squares algorithm, 1981]: over long ones
-    it changes as much as it is. What was measured nearby is kept. Where residuals vanish nothing is left out.
+    it changes by as much as itself. What was measured nearby is kept. Where residuals vanish nothing is left out.
     """
     old, second = table.gauss_newton[rows], table.second[rows]
     bend = np.einsum("nd,nd->n", s, change)
@@ -88,7 +88,7 @@ def learn_second(context: Context, table: ResidualTable, rows: Rows, s: Array, c
 def is_kept(table: ResidualTable, rows: Rows, length: Array) -> Mask:
     """Where the curvature that was measured still holds after short steps of this length (n,).
 
-    As long as it tells the slope and steps shrink. In a bent valley they do not: what was measured where it was entered
+    As long as it predicts the slope and steps shrink. In a bent valley it does not: what was measured at its entrance
     holds searches back that would follow it.
     """
     is_shrinking = length <= TUNING.shrinking_of_fits * table.last_step[rows]
@@ -98,9 +98,9 @@ def is_kept(table: ResidualTable, rows: Rows, length: Array) -> Mask:
 def is_convincing(table: ResidualTable, rows: Rows) -> Mask:
     """Which models need no measurement where a search arrives, (n,).
 
-    Steps by a model that leaves something out shrink by the share of the curvature that this is, along the direction in
+    Steps by a model that leaves out a part shrink by the share of that part in the curvature, along the direction in
     which it is largest: small shares say that the optimum is one. Along a level valley a model of residuals is wrong by
-    what makes it level; and where that of Gauss and Newton is level, no step along it told the rest. One that is not
+    what makes it level; and where the Gauss-Newton model is level, no step along it showed the rest. One that is not
     finite, as where a difference reaches into a region without values, convinces nobody.
     """
     models = np.stack([table.hessian[rows], table.gauss_newton[rows]])

@@ -31,9 +31,9 @@ class Phase(Enum):
     FINAL = 4  # the value at the last Newton step
 
 
-def column(power: int = 0, dtype: type = np.float64) -> Any:
-    """A field of a table: an array with d^power entries in each row."""
-    return field(init=False, metadata={"power": power, "dtype": dtype})
+def column(power: int = 0, dtype: type = np.float64, times: int = 0) -> Any:
+    """A field of a table: an array with d^power entries in each row, or with `times` such arrays."""
+    return field(init=False, metadata={"power": power, "dtype": dtype, "shape": (times,) if times else ()})
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class Table:
         cost: evaluations so far.
         phase: what it waits for, as the value of a `Phase`.
         is_asked: whether it is in flight.
-        is_awaited: whether the verifier waits for its end, or it runs on to check: it is not stopped early.
+        is_awaited: whether it may not be stopped early: the verifier waits for its end, or it runs on to check.
     """
 
     d: int
@@ -74,7 +74,7 @@ class Table:
 
     def __post_init__(self) -> None:
         for each in self.columns():
-            shape = (0,) + (self.d,) * each.metadata["power"]
+            shape = (0, *each.metadata["shape"]) + (self.d,) * each.metadata["power"]
             setattr(self, each.name, np.zeros(shape, each.metadata["dtype"]))
 
     def columns(self) -> list[Field[Any]]:
@@ -85,7 +85,7 @@ class Table:
         return len(self.rows)
 
     def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
-        """Rows of searches that go on at points (n, d); everything else about them is 0, and their value unknown."""
+        """Rows for searches that go on at points (n, d); everything else about them is 0, and their value unknown."""
         n, size = len(points), len(self.path)
         more = max(n - len(self.unused), size) if n > len(self.unused) else 0
         self.unused += range(size, size + more)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LOCAL, Candidate, Origin
+from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models, residuals
 from allmodes.search.searchers.local.learning import TrustRegionTable
-from allmodes.search.searchers.local.recognition import recognise
+from allmodes.search.searchers.local.limited_table import LimitedTable
+from allmodes.search.searchers.local.recognition import recognise, recognise_by_peak, stopped
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
@@ -55,6 +55,15 @@ class TrustRegion:
         table.radius[rows], table.has_met_kink[rows] = radii, has_met_kink or along is not None
         table.along[rows] = 0.0 if along is None else along
 
+    def take(self, k: int, others: LimitedTable, hessian: Array) -> Ends:
+        """A search that goes on by a whole model, from where value and slope are known."""
+        table, origin = self.table, others.origin(k)
+        rows = table.open(others.point[k : k + 1], [origin], [int(others.path[k])])
+        for name in ("value", "gradient", "radius", "along", "iterations", "refusals", "has_met_kink", "last_step"):
+            getattr(table, name)[rows] = getattr(others, name)[k]
+        table.hessian[rows] = hessian
+        return self.advance(rows)
+
     def points(self, phase: Phase, rows: Rows) -> Array:
         """Where searches in this phase want to be evaluated, (n, points each, d)."""
         return learning.points_of(self.context, self.table, phase, rows)
@@ -72,7 +81,7 @@ class TrustRegion:
         g, H, s, old = table.gradient[k], table.hessian[k], where - table.point[k], float(table.value[k])
         slack = self.context.tolerances.rounding(float(np.abs(H).max(initial=0.0)))
         predicted = float(g @ s + 0.5 * s @ H @ s)
-        if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends take no more than it gives
+        if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends lose no more than it gains
             return Stuck(table.origin(k), table.point[k].copy(), old)
         is_short = convergence.is_short(self.context, value - old, predicted, slack)
         if is_short and table.iterations[k] <= self._patience:
@@ -115,7 +124,7 @@ class TrustRegion:
         has_peak = is_sure
         if (
             context.has_model
-        ):  # a mode that is known need not be told from a saddle: it takes a model that agrees with it
+        ):  # a known mode need not be told apart from a saddle: a model that agrees with it is enough
             has_peak = is_sure | ((table.missed[rows] <= TUNING.agreement) & (model.eigenvalues[:, -1] < 0.0))
         stretch, q = convergence.stretch(
             far, table.distance[rows], table.shrinkage[rows], is_sure, residuals.slowest(context)
@@ -128,7 +137,11 @@ class TrustRegion:
         )
         is_going, ends = ~is_there, Ends()
         if self.recognises and len(context.archive):
-            known = self._stopped(rows, recognise(context, point, value, g, peaks, gains, has_peak))
+            if context.archive.is_light:
+                known = recognise_by_peak(context, point, value, peaks, gains)
+            else:
+                known = recognise(context, point, value, g, peaks, gains, has_peak)
+            known = stopped(context, table, rows, known)
             is_new = known < 0
             is_there &= is_new
             is_going &= is_new
@@ -139,18 +152,6 @@ class TrustRegion:
             ends |= {} if event is None else {int(rows[i]): event}
         going = rows[is_going]
         return ends | self._cannot_go_on(self._step(going, clip(context.box, (point + step)[is_going])))
-
-    def _stopped(self, rows: Rows, known: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The known modes (n,) that searches are stopped for, or -1: some run on, to check that it is the right one."""
-        for i in (known >= 0).nonzero()[0].tolist():
-            k, mode = int(rows[i]), int(known[i])
-            origin = self.table.begun(k)
-            if self.table.is_awaited[k]:
-                known[i] = -1
-            elif origin.member == LOCAL and self.context.checks.is_due(origin.number):
-                self.table.run_on(k, mode)
-                known[i] = -1
-        return known
 
     def _step(self, rows: Rows, trial: Array) -> Rows:
         """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""
@@ -179,7 +180,7 @@ class TrustRegion:
         return ends
 
     def _is_at_kink(self, k: int) -> bool:
-        """Whether a search that got lost has something to go on with: a slope, where models do not hold."""
+        """Whether a lost search has something to go on with: a slope, where models do not hold."""
         table = self.table
         if table.has_met_kink[k] or not table.iterations[k] or not np.isfinite(table.value[k]):
             return False
@@ -225,5 +226,5 @@ class TrustRegion:
         )  # fmt: skip
 
     def _is_exact(self, k: int) -> bool:
-        """Whether the model is the Hessian though nobody measured it, for residuals vanish."""
+        """Whether the model is the Hessian though nobody measured it, because residuals vanish."""
         return self.context.has_model and not self.table.measurements[k] and not self.table.second[k].any()

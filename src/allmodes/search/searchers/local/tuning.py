@@ -45,10 +45,10 @@ class Tuning:
     shrinkage: float = constant(0.3, "step", "next step, in a trust region or on a line, after one that was too long")
     least_rise: float = constant(0.1, "predicted rise", "a step that rises less was too long, and is not taken")
     most_rise: float = constant(3.0, "predicted rise", "one that rises more has left the hill that the model describes")
-    patience: int = constant(300, "steps", "a search that takes longer is on something that has no optimum")
+    patience: int = constant(300, "steps", "a search that takes longer is where there is no optimum")
     patience_per_dimension: int = constant(10, "steps", "updated models learn one direction with each step")
-    refusals: int = constant(6, "trial points", "so many that are no better are needed to call the function rough")
-    refused_share: float = constant(0.4, "trial points", "smooth functions refuse fewer: models are not to be trusted")
+    refusals: int = constant(6, "trial points", "that are no better, before the function is called rough")
+    refused_share: float = constant(0.4, "trial points", "smooth functions refuse fewer: models cannot be trusted")
     farthest: float = constant(1e6, "box", "farther away from an open box there is no optimum")
 
     # ---- arrival
@@ -81,7 +81,7 @@ class Tuning:
         1e-4, "box", "longest step whose slopes on both sides are better than one over a short step"
     )
     rough: float = constant(0.7, "bend", "curvatures on two sides that differ by more are those of a kink")
-    small_steps: int = constant(3, "lines in a row", "so many small gains say that a search over kinks has arrived")
+    small_steps: int = constant(3, "lines in a row", "small gains after which a search over kinks has arrived")
 
 
 TUNING = Tuning()

@@ -22,12 +22,12 @@ class Tuning:
     fall: float = constant(5.0, "noise", "by which the function falls within the points of a parabola")
     widest: float = constant(0.1, "box", "width at most: farther away few functions are parabolas")
     wider: float = constant(2.0, "ratio", "by which the width grows at most; its root where it shrinks again")
-    reach: float = constant(2.0, "widths", "as far as a parabola is trusted; a mode within half of it is there")
+    reach: float = constant(2.0, "widths", "over which a parabola is trusted; a mode within half of that has arrived")
     sure: float = constant(
-        2.0, "standard errors", "of a slope, curvature or misfit that is not luck; twice that for a rejection"
+        2.0, "standard errors", "of a slope, curvature or misfit that is not chance; twice that for a rejection"
     )
     alike: float = constant(
-        0.1, "noise", "of repeats that are no measure of the noise: the function is rough, not random"
+        0.1, "noise", "deviation of repeats that is too small for noise: the function is rough, not random"
     )
 
 

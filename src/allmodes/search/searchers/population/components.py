@@ -20,7 +20,7 @@ from allmodes.storage import stored
 POOL, RAY, MIX, HOP, REHEAT = ARMS = ("pool", "ray", "mix", "hop", "reheat")  # kinds of starts
 
 _TESTED = (0, 2, 4)  # which of the points between a component and a mode are evaluated: tests are frequent
-_ROUNDED = 50.0 * EPSILON  # of a value: differences that mean nothing
+_ROUNDED = 50.0 * EPSILON  # of a value: smaller differences may be rounding
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -41,14 +41,14 @@ class ComponentStart(NamedTuple):
 
 @stored
 class Labels(NamedTuple):
-    """What is known of K components beside their shape, (K,) each."""
+    """What is known of K components besides their shapes, (K,) each."""
 
     number: Integers  # never changes, for verdicts
     arm: Integers  # the place of the kind of start in `ARMS`
     hop: Integers  # the funnel that it hops from, or -1
     target: Array  # the value that a hop is to beat
-    rival: Integers  # the mode on whose hill it may be, or -1: points between are wanted instead of a generation
-    is_waiting: Booleans  # it has arrived, and is paused until that is judged
+    rival: Integers  # the mode on whose hill it may be, or -1: then points between are wanted, not a generation
+    is_waiting: Booleans  # it has arrived, and waits for the verdict
     is_over: Booleans  # it has ended, and leaves when the next points are asked for
 
 
@@ -185,7 +185,7 @@ class Components:
         span, gain = (measure[moved] for measure in self.evolution.progress())
         if context.noise > 0:
             is_old = state.age[moved] > 2 * self.evolution.window
-            return is_old & (gain <= context.noise)  # the last window is no better than luck
+            return is_old & (gain <= context.noise)  # the gain of the last window may be chance
         best, age = state.best_value[moved], state.age[moved]
         is_failed = best == -np.inf
         limit = TUNING.converged * context.scale + _ROUNDED * np.abs(np.where(is_failed, 0.0, best))
@@ -219,7 +219,7 @@ class Components:
         return Origin(self.member, ARMS[self.labels.arm[k]], int(self.labels.number[k]))
 
     def _candidate(self, k: int) -> Candidate:
-        """A component as a candidate. Of a noisy function the mean is a better guess than a lucky point.
+        """A component as a candidate. For a noisy function the mean is a better guess than a lucky point.
 
         A noisy component stops where the function changes by the noise within it: that is its curvature.
         """

@@ -1,4 +1,4 @@
-"""Where the function is defined ends, too: small populations that go on from where local searches end at such an edge.
+"""Small populations that go on where local searches end because the function is not defined beyond.
 
 A step across an edge fails, and what is known of the slope does not say how to go along it. A population ranks points
 that failed below all others: it comes to rest at the best point of the edge.
@@ -30,7 +30,7 @@ _SHARES = np.array([1.0, 0.5])  # of the distance at which an edge is looked for
 @stored
 @dataclass
 class Edges(Searcher):
-    """One component at a time, begun at the best place where local searches ended in vain and points beside it fail.
+    """One component at a time, begun at the best place where a local search ended in vain and points nearby fail.
 
     Attributes:
         waiting: such places (n, d); `heights`, their values (n,).
@@ -57,7 +57,7 @@ class Edges(Searcher):
 
     @property
     def ending(self) -> str:
-        """It takes no more than half of the evaluations, and gives up where others end in modes that are known."""
+        """It takes at most half of the evaluations, and gives up after components that end in known modes."""
         if len(self.components):
             return ""
         is_over = not len(self.waiting) or 2 * self.spent > self.context.nfev or self.in_vain >= SCHEDULING.barren
@@ -99,9 +99,9 @@ class Edges(Searcher):
             return self.components.tell(self.points, values, radius=0.0)[0]
         place, value = self.waiting[0], float(self.heights[0])
         self.waiting, self.heights = self.waiting[1:], self.heights[1:]
-        if not (values.reshape(2, -1) == -np.inf).all(axis=0).any():  # here and there one may fail for other reasons
+        if not (values.reshape(2, -1) == -np.inf).all(axis=0).any():  # a single one may fail for other reasons
             return []
-        if self.context.box.d == 1:  # there is no way along it
+        if self.context.box.d == 1:  # there is nothing along it
             factor = self.context.xtol * np.eye(1)
             flat = np.zeros(1), np.zeros((1, 1))
             return [Arrived(Candidate(place, value, *flat, "component", Origin(EDGES, POOL, -1), factor=factor))]

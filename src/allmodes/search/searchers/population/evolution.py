@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 
 from allmodes.storage import stored
 
-_LARGEST_DEVIATION = 1.0  # of a component, as a share of the box: wider ones only fold over
-_MOST_GROWTH = 1.0  # largest change of log s in a generation, as in CMA-ES
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -153,8 +150,9 @@ class Evolution:
         state.factor[moving] = np.matmul(A, L)
         state.shape_path[moving] = np.linalg.solve(L, shape[:, :, None])[:, :, 0]
         state.step_path[moving] = path
-        state.spread[moving] = s * np.exp(np.minimum(_MOST_GROWTH, c_sigma / damping * (size / length - 1)))
-        state.spread[moving] *= np.minimum(1.0, _LARGEST_DEVIATION / self.deviation()[moving])
+        # By at most e in a generation, as in CMA-ES; a component wider than the box would only fold over.
+        state.spread[moving] = s * np.exp(np.minimum(1.0, c_sigma / damping * (size / length - 1)))
+        state.spread[moving] *= np.minimum(1.0, 1.0 / self.deviation()[moving])
 
     def _remember(self, points: Array, values: Array) -> None:
         """The best of each component, by points (n, size, d) and values (n, size); another generation is over."""

@@ -19,7 +19,7 @@ from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
 _MOST_FUNNELS = 100  # kept, the best
-_LONGER = 4.0  # failures that a hop makes up for in length when it came back, as if it should one time in five
+_LONGER = 4.0  # failures that a hop back to its funnel makes up for in length, as if one in five should come back
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Hops:
     def take(self, rng: np.random.Generator, best: float) -> ComponentStart:
         """The hop that promises most."""
 
-        def promise(funnel: Funnel) -> float:  # in logarithms, for failures may be thousands
+        def promise(funnel: Funnel) -> float:  # in logarithms, since there may be thousands of failures
             return math.log(max(best - funnel.value, TINY)) + math.log(TUNING.impatience) * funnel.failures
 
         funnel = min(self.funnels, key=promise)

@@ -1,4 +1,4 @@
-"""Large populations that begin as wide as the box: they see the slope under ripples, and end in a good mode.
+"""Large populations that begin as wide as the box: they follow the slope under ripples and end in a good mode.
 
 Where a function has more modes than can be found, or ripples and steps that local searches end at, such a population
 tells where to look. Each is twice as large as the one before.

@@ -1,4 +1,4 @@
-"""Rounds of space-filling points, and the choice of starts among them: good, and far from what is known."""
+"""Rounds of space-filling points, and the choice of good starts among them that are far from what is known."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pool:
         return int(TUNING.round_points * self.box.d * (1 + TUNING.round_growth * self.round))
 
     def begin_round(self, known: Array) -> None:
-        """Shrink the radius and line up the starts that are farther than that from the known points (k, d)."""
+        """Shrink the radius and queue the starts that are farther than that from the known points (k, d)."""
         self.radius *= TUNING.shrink
         if self.radius < TUNING.first_step:
             self.radius = TUNING.first_radius

@@ -1,6 +1,6 @@
 """Search by values alone: populations that evolve, begun where nothing is known yet and stopped where something is.
 
-One round asks for the next generation of every component, and for whatever single points decide about starts and about
+A round asks for the next generation of every component, and for single points that decide about starts and about
 components that may be on a known hill. Components that have converged wait for a verdict.
 """
 
@@ -21,8 +21,9 @@ from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.population.components import ARMS, HOP, MIX, POOL, RAY, REHEAT, Components, nearest
 from allmodes.search.searchers.population.hops import Hops
 from allmodes.search.searchers.population.pool import Pool
-from allmodes.search.searchers.population.probes import FEWEST_MODES, Probes
+from allmodes.search.searchers.population.probes import Probes
 from allmodes.search.searchers.population.tuning import TUNING
+from allmodes.search.starts import between_modes
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ class Population(Searcher):
         self.bandit = Bandit(SCHEDULING.first_mode_cost * (box.d + 1))
         self.pool, self.hops = Pool(box), Hops(box)
         self.probes, self.components = Probes(context), Components(context)
-        self.large = Components(context, TUNING.reheat_size)
+        self.large = Components(context, TUNING.large_size)
         self.asked = np.zeros((0, box.d))
 
     @property
@@ -73,7 +74,7 @@ class Population(Searcher):
         self.pool.queue.add(points, values)
 
     def add_stuck(self, point: Array, value: float) -> None:
-        """A component may go on from there, unless a mode is near."""
+        """A component may go on from there, unless a mode is nearby."""
         if np.isfinite(value) and nearest(self.context, point[None])[1][0] > TUNING.widest:
             self.hops.add(point, value, step=0.0)
 
@@ -106,7 +107,7 @@ class Population(Searcher):
     def _fill(self) -> Array:
         """Begin components in the free slots; returns new points for the pool, if it has run out of starts."""
         context, archive, counted = self.context, self.context.archive, self.context.counted
-        arms = [POOL, RAY, MIX] if len(counted) >= FEWEST_MODES else [POOL]
+        arms = [POOL, RAY, MIX] if len(counted) >= between_modes.FEWEST else [POOL]
         arms += [HOP] if self.hops.funnels else []
         if not len(self.large) and self.bandit.choose(context.rng, [*arms, REHEAT]) == REHEAT:
             start = self.hops.reheat()
@@ -123,7 +124,7 @@ class Population(Searcher):
         return np.zeros((0, context.box.d))
 
     def _move(self, components: Components, points: Array, values: Array) -> list[Event]:
-        """Components move, and some of them end: at a local optimum worth hopping from, unless a mode is there."""
+        """Components move, and some end: at a local optimum worth hopping from, unless a mode is there."""
         context = self.context
         events, ends, costs = components.tell(points, values, self.pool.radius)
         for arm, cost in zip(ARMS, costs, strict=True):

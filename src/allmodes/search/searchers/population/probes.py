@@ -1,7 +1,7 @@
-"""Starts made from known modes: a ray that leaves one and finds the value rising again, and mixes of several.
+"""Starts made from known modes: a ray that leaves one until values rise again, and mixes of several.
 
 A start is tested before a component begins there: if no point between it and the nearest mode is lower than both, it
-lies on that mode's hill. Probes ask for one point at a time, so that most cost one or two evaluations: where there is a
+lies on that mode's hill. Probes ask for one point at a time, so that most cost one or two evaluations: if there is a
 valley the first point between usually shows it.
 """
 
@@ -20,7 +20,6 @@ from allmodes.search.starts import between_modes
 from allmodes.search.verify.same_mode import is_one_hill, points_between
 from allmodes.storage import stored
 
-FEWEST_MODES = 3  # of which a mix is made; before that rays and mixes have little to go by
 _ORDER = (1, 3, 2)  # in which points between a start and a mode are evaluated, the likeliest to be low first
 
 Array = NDArray[np.float64]
@@ -48,7 +47,7 @@ class Probes:
         """Another ray from one of the modes (k, d), or a mix of them; False if no mix was found."""
         path = self._ray(modes) if arm == RAY else between_modes.mix(self.context, modes, 1)
         if len(path):
-            # The first point of a ray is no start, however good it is; a mix is one at once.
+            # The first point of a ray is never a start, however good it is; a mix is one at once.
             self.pending.append(Probe(arm, path, np.inf if arm == RAY else -np.inf))
         return len(path) > 0
 
@@ -74,7 +73,7 @@ class Probes:
         return [each for each in after if isinstance(each, ComponentStart)]
 
     def _next(self, probe: Probe, point: Array, value: float) -> Probe | ComponentStart:
-        """What a probe becomes by the value at its point; one whose path has ended comes to nothing."""
+        """What becomes of a probe, by the value at its point; one whose path has ended is dropped."""
         if probe.start is not None:
             is_one = is_one_hill(probe.value, np.array([value]), self.context.tolerances.rounding())
             return probe._replace(path=probe.path[1:]) if is_one else probe.start
@@ -83,7 +82,7 @@ class Probes:
         context, archive = self.context, self.context.archive
         (mode, *_), (distance, *_) = nearest(context, point[None])
         start = ComponentStart(point, min(TUNING.widest, TUNING.apart * float(distance)), probe.arm)
-        if context.noise > 0:  # single values between say nothing
+        if context.noise > 0:  # single values in between say nothing
             return start
         between = points_between(context.box, point, archive.means[mode])[list(_ORDER)]
         return Probe(probe.arm, between, min(value, float(archive.values[mode])), start)

@@ -1,6 +1,6 @@
 """A closer look at the best mode where the function has a kink: a small population that begins right there.
 
-At a smooth optimum a place that is known to xtol gives the value to xtol^2; at a kink only to xtol, so that the place
+At a smooth optimum a position that is known to xtol gives the value to xtol^2; at a kink only to xtol, so that it
 has to be known to xtol^2.
 """
 
@@ -28,7 +28,7 @@ class Refinement(Searcher):
     """Refines the best mode; another one when that is better.
 
     Attributes:
-        mode: the one that is refined, or was last; -1 before any.
+        mode: the one that is being refined, or was last; -1 before any.
         evolution: of the component that does it.
         points: those in flight.
         is_over: whether that has ended.

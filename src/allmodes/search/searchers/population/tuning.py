@@ -12,9 +12,9 @@ class Tuning:
     """See `docs/tuning.md` for what halving and doubling each does."""
 
     slots: int = constant(16, "components", "and probes at once: enough for workers, few enough to learn from")
-    reheat_size: int = constant(10, "populations", "size of one that goes on from a local optimum: ripples average out")
-
-    large_size: int = constant(10, "populations", "size of one as wide as the box: it sees the slope under ripples")
+    large_size: int = constant(
+        10, "populations", "of one as wide as the box, or begun at an optimum: ripples average out"
+    )
     generations: int = constant(20, "generations / d", "that it takes to converge, about: what it will cost")
 
     # distances

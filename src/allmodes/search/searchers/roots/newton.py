@@ -1,4 +1,4 @@
-"""Local searches for roots: Newton's steps in a trust region, with Jacobians that are made anew or updated."""
+"""Local searches for roots: Newton's steps in a trust region, with Jacobians that are evaluated or updated."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from allmodes.search.candidate import EQUATIONS, LOCAL, SPACE_FILLING, Candidate
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Event, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
-from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Rows, Table, column
+from allmodes.search.searchers.local.table import Array, Counts, Ends, Mask, Rows
 from allmodes.search.searchers.local.tuning import TUNING as LOCAL_TUNING
 from allmodes.search.searchers.roots.steps import Newton, bounded, is_regular, updated
+from allmodes.search.searchers.roots.table import RootTable
 from allmodes.search.searchers.roots.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
@@ -25,33 +26,8 @@ START, STEP, RENEW = 0, 1, 2  # what a search waits for: F and J where it begins
 
 @stored
 @dataclass(eq=False)
-class RootTable(Table):
-    """Searches for roots; `gradient` is F.
-
-    Attributes:
-        jacobian: at the point if `is_exact`, otherwise updated since.
-        radius: of the trust region.
-        mark: the norm of F so many steps ago; `marked`, the steps taken since.
-        iterations: trial points so far.
-        refusals, barren: trial points in a row that were no better, and that gained nothing to speak of.
-        renewals: Jacobians since the norm last fell by much.
-    """
-
-    jacobian: Array = column(2)
-    radius: Array = column()
-    mark: Array = column()
-    marked: Counts = column(dtype=np.int64)
-    iterations: Counts = column(dtype=np.int64)
-    refusals: Counts = column(dtype=np.int64)
-    barren: Counts = column(dtype=np.int64)
-    renewals: Counts = column(dtype=np.int64)
-    is_exact: Mask = column(dtype=np.bool_)
-
-
-@stored
-@dataclass(eq=False)
 class RootSearches:
-    """Searches for roots, which give up early where none is ahead.
+    """Searches for roots, which give up early if none is ahead.
 
     Attributes:
         updates: whether Jacobians are updated from step to step, as they are costly: made of differences.
@@ -180,7 +156,7 @@ class RootSearches:
         return self._watched(taken, norm[is_taken])
 
     def _watched(self, rows: Rows, norm: Array) -> Ends:
-        """Searches that took a step: those whose norm has hardly fallen for long give up."""
+        """Of the searches that took a step, those whose norm has hardly fallen for some time give up."""
         table, window = self.table, TUNING.window * (2 if self.updates else 1)
         table.marked[rows] += 1
         is_due = table.marked[rows] >= window
@@ -229,7 +205,7 @@ class RootSearches:
         return bool(is_tired or table.radius[k] < LOCAL_TUNING.negligible * self.context.xtol)
 
     def _renew(self, k: int) -> Ends:
-        """Ask for the Jacobian where a search is, unless it was in vain too often."""
+        """Ask for the Jacobian where a search is, unless that was in vain too often."""
         table = self.table
         table.renewals[k] += 1
         table.refusals[k], table.phase[k] = 0, RENEW

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from allmodes.modes.coverage import counted
 from allmodes.objective import GRADIENT, VALUE, Evaluation
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, Event, Failed, NewMode, RanAway, Recognised, Stuck
+from allmodes.search.events import Arrived, Continue, Event, NewMode, SearchEvent
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.stopping import Stopping
 from allmodes.search.searcher import Block, Request, Strategy
@@ -20,8 +20,6 @@ from allmodes.search.verify.verifier import Verifier
 from allmodes.storage import stored
 
 Array = NDArray[np.float64]
-
-_ENDS = (Recognised, Arrived, Stuck, RanAway, Failed)
 
 
 @stored
@@ -67,9 +65,9 @@ class Roots(Strategy):
             first += n
 
     def _pass_on(self, events: list[Event]) -> None:
-        """Take events to those they concern, and what these have to say about them as well."""
+        """Pass events on to whom they concern, and then what those have to say about them."""
         for event in events:
-            said: list[Event] = self.verifier.judge(event) if isinstance(event, _ENDS) else [event]
+            said: list[Event] = self.verifier.judge(event) if isinstance(event, SearchEvent) else [event]
             if not said or said[0] is not event:
                 self._pass_on(said)
             elif isinstance(event, Continue):

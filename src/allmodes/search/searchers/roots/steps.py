@@ -16,7 +16,7 @@ from allmodes.search.tolerances import TINY
 
 Array = NDArray[np.float64]
 
-_REGULAR = 1e-5  # of the largest singular value: roots that are not have to be looked at
+_REGULAR = 1e-5  # of the largest singular value: other roots have to be looked at
 _RANK = 1e-13  # of the largest singular value: smaller ones are rounding
 
 
@@ -43,7 +43,7 @@ class Newton(NamedTuple):
         return Newton(full, sure, lengths(missed) / np.maximum(lengths(F), TINY))
 
     def has_arrived(self, tolerance: float) -> NDArray[np.bool_]:
-        """Which searches (n,) are at a root: nothing is left to go, or where roots form curves, nothing across them."""
+        """Which searches (n,) are at a root: no step is left to make, or, where roots form curves, none across them."""
         is_across = (np.abs(self.determined).max(axis=1) <= tolerance) & (self.left < TUNING.agreement)
         return np.asarray((np.abs(self.step).max(axis=1) <= tolerance) | is_across)
 

@@ -21,11 +21,11 @@ class Tuning:
     # when it is not worth going on
     promised: float = constant(1e-3, "norm", "a model that promises less, with an exact Jacobian, is at no root")
     window: int = constant(6, "steps taken", "over which the norm has to fall; twice as many with updated Jacobians")
-    fall: float = constant(0.9, "norm", "what may be left of it after these; 0.7 gave up a half of eco-8's valleys")
-    barren: int = constant(10, "trial points", "in a row without a gain worth a mention: as MINPACK counts them")
+    fall: float = constant(0.9, "norm", "what may be left of it after these steps; 0.7 gave up half of eco-8's valleys")
+    barren: int = constant(10, "trial points", "in a row without a gain worth mentioning, as in MINPACK")
     refusals: int = constant(2, "trial points", "in a row that are no better, before an updated Jacobian is renewed")
     renewals: int = constant(5, "Jacobians", "made since the norm last fell by a tenth")
-    gain: float = constant(0.1, "norm", "a fall after which Jacobians were made to some purpose")
+    gain: float = constant(0.1, "norm", "a fall that shows that renewing Jacobians was of use")
 
     # arrival and recognition
     arrival: float = constant(0.1, "xtol", "a Newton step that is shorter changes nothing that the user wants to know")

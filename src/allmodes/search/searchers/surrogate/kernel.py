@@ -35,7 +35,7 @@ class Kernel(NamedTuple):
         return np.asarray(np.exp(-0.5 * self.apart(x, others)))
 
     def sums(self, x: Array, others: Array, weights: Array) -> tuple[Array, Array, Array]:
-        """Of the sum of w_j k(x, x_j): values (n,), gradients (n, d) and Hessians (n, d, d) by x."""
+        """The sum of w_j k(x, x_j): values (n,), gradients (n, d) and Hessians (n, d, d) in x."""
         difference = x[:, None] - others
         moved = wrapped(difference, self.is_periodic)
         slope, bend = np.ones_like(difference), np.zeros_like(difference)

@@ -14,8 +14,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_BENDS = (1.0, 8.0, 64.0)  # parts of the upper quartile of the gaps: which one is most likely, of a wide range
-_QUARTILE = 0.75
+_BENDS = (1.0, 8.0, 64.0)  # divisors of the upper quartile of the gaps: a wide range, of which the likeliest is taken
 
 
 @stored
@@ -44,7 +43,7 @@ class Knowledge:
         return len(self.told)
 
     def add(self, points: Array, values: Array) -> None:
-        """More of them; a point that is known already says nothing new."""
+        """Add points; one that is known already says nothing new."""
         for point, value in zip(points, values, strict=True):
             if not len(self) or self.nearest(point[None])[1][0] > 0.0:
                 self.points, self.told = np.concatenate([self.points, point[None]]), np.append(self.told, value)
@@ -55,7 +54,7 @@ class Knowledge:
 
     @property
     def values(self) -> Array:
-        """What stands for the values (n,): finite."""
+        """The values (n,), with finite ones in place of failures."""
         is_finite = np.isfinite(self.told)
         return np.where(is_finite, self.told, self.told[is_finite].min(initial=np.inf))
 
@@ -76,16 +75,17 @@ class Knowledge:
 
     @property
     def even(self) -> Array:
-        """What the model is of (n,): values with differences of bad ones made small."""
+        """What is modelled (n,): values, with differences of bad ones made small."""
         return evened(self.values, self.fitted.bend, float(self.values.max()))
 
     def evened(self, values: Array) -> Array:
         """The same for other values (m,)."""
         return evened(values, self.fitted.bend, float(self.values.max()))
 
-    def even_at(self, point: Array) -> float:
-        """The even value at a point that is known."""
-        return float(self.even[self.nearest(point[None])[0][0]])
+    def uneven(self, even: float) -> float:
+        """The value that has this even value."""
+        gap = -even if np.isinf(self.fitted.bend) else self.fitted.bend * np.expm1(-even / self.fitted.bend)
+        return float(self.values.max() - gap)
 
     def steepness(self, value: float) -> float:
         """How much faster values change than even ones do, at a value."""
@@ -94,15 +94,16 @@ class Knowledge:
 
     # ---- the model
 
-    def model(self) -> Model:
+    def model(self, is_noisy: bool = False) -> Model:
         """The model of what is known by now; what it learns is kept until there is a tenth more."""
         is_periodic = np.zeros(self.box.d, np.bool_)
         is_periodic[self.box.periodic_unit] = True
         values = self.values
         if len(self) >= TUNING.relearnt * self.fitted_at:
-            gap = float(np.quantile(values.max() - values, _QUARTILE)) or 1.0
+            gap = float(np.quantile(values.max() - values, 0.75)) or 1.0
+            roughest = 1.0 if is_noisy else TUNING.roughest
             begun = [self.fitted._replace(bend=bend) for bend in (np.inf, *(gap / part for part in _BENDS))]
-            tried = [fit(self.points, values, each, is_periodic) for each in begun]
+            tried = [fit(self.points, values, each, is_periodic, roughest) for each in begun]
             losses = [likelihood(self.points, values, each, is_periodic) for each in tried]
             self.fitted, self.fitted_at = tried[int(np.argmin(losses))], len(self)
         return Model.of(self.points, self.even, self.fitted, is_periodic)

@@ -13,7 +13,7 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_WORST = 1e25  # stands for a likelihood that rounding does not let compute
+_WORST = 1e25  # stands for a likelihood that cannot be computed because of rounding
 
 
 @stored
@@ -66,7 +66,7 @@ class Model(NamedTuple):
         return self.mean + value, gradient, hessian
 
     def deviation(self, x: Array) -> Array:
-        """How unsure the values at points (N, d) are: standard deviations (N,), as shares of that far from all."""
+        """How uncertain values at points (N, d) are: standard deviations (N,), as shares of that far from all."""
         half = _solved(self.factor, self.kernel.values(self.points, x))
         return np.asarray(np.sqrt(np.maximum(1.0 - np.einsum("nm,nm->m", half, half), 0.0)))
 
@@ -104,7 +104,7 @@ def evened(values: Array, bend: float, best: float) -> Array:
 
 
 def likelihood(points: Array, values: Array, fitted: Fitted, is_periodic: NDArray[np.bool_]) -> float:
-    """How unlikely the values are: `Model.loss`, what bending does to their density, and what lengths are usual."""
+    """How unlikely the values are: `Model.loss`, the effect of bending on their density, and the usual lengths."""
     even = evened(values, fitted.bend, float(values.max()))
     model = Model.of(points, even, fitted, is_periodic)
     gap = values.max() - values
@@ -118,7 +118,9 @@ def _prior(logs: Array) -> tuple[float, Array]:
     return 0.5 * float(off @ off), off / TUNING.unsure
 
 
-def fit(points: Array, values: Array, begun: Fitted, is_periodic: NDArray[np.bool_]) -> Fitted:
+def fit(
+    points: Array, values: Array, begun: Fitted, is_periodic: NDArray[np.bool_], roughest: float = TUNING.roughest
+) -> Fitted:
     """Lengths and roughness under which even values are most likely, by ascent from those before."""
     from scipy.optimize import minimize
 
@@ -142,6 +144,6 @@ def fit(points: Array, values: Array, begun: Fitted, is_periodic: NDArray[np.boo
         return model.loss + said, slopes
 
     first = np.append(np.log(begun.lengths), np.log(begun.roughness))
-    limits = [(np.log(0.02), np.log(20.0))] * d + [(np.log(TUNING.finest), np.log(0.1))]
+    limits = [(np.log(0.02), np.log(20.0))] * d + [(np.log(TUNING.finest), np.log(roughest))]
     best = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=limits, options={"maxiter": 40})
     return Fitted(np.exp(best.x[:d]), float(np.exp(best.x[d])), begun.bend)

@@ -20,7 +20,7 @@ from allmodes.search.verify.verifier import Verifier
 
 Array = NDArray[np.float64]
 
-_MOST = 60  # looks at the model for each start: local searches with Hessians need fewer
+_MOST = 60  # evaluations of the model for each start: local searches with Hessians need fewer
 
 
 class Smooth(Protocol):

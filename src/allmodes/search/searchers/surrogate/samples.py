@@ -1,4 +1,4 @@
-"""Random functions that agree with all values known: each is one that the true one may be."""
+"""Random functions that agree with all known values: the true one may be any of them."""
 
 from __future__ import annotations
 

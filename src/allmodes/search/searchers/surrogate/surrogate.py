@@ -1,7 +1,8 @@
-"""The search for few evaluations: a model of the function says where optima may be, and there it is evaluated."""
+"""The search with few evaluations: a model says where optima may be, and the function is evaluated there."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +45,7 @@ class Surrogate(Strategy):
         trials: the verifications among them, in their order; they come first.
         verified: centres of those that passed, (k, d).
         seen: optima of the model that are not located, (m, d), and the values (m,) expected there.
-        others: how many more optima the last few random functions had than are located.
+        others: how many more optima the last few random functions had than have been located.
         last_new: evaluations made when the last mode was found.
     """
 
@@ -81,9 +82,11 @@ class Surrogate(Strategy):
         if not self.known.is_enough(self._fewest) or len(self.given):
             self.chosen = self._first()
             return
-        model = self.known.model()
+        model = self.known.model(self._is_noisy)
+        if self._is_noisy:
+            self.context.learn_noise(math.sqrt(model.roughness) * model.size)
         optima = self._optima(model)
-        is_located = self._file(optima)
+        is_located = self._file(model, optima)
         self.chosen = self._next(model, optima, is_located)
 
     def add_points(self, points: Array, values: Array) -> None:
@@ -104,15 +107,16 @@ class Surrogate(Strategy):
         found = counted(len(self.context.archive), "optimum", "optima")
         sure = sum(record.kind != "unverified" for record in self.context.archive.records)
         text = f"a model of {len(self.known)} values led to {found}, {sure} of them verified by values around"
-        if self.others:
-            text += f"; random functions of the same values have {np.mean(self.others):.2g} more on average"
+        if sure < len(self.context.archive):
+            text += "; that the others are optima only the model says, the value is the function's"
         if len(self.seen[0]):
-            text += f"; {len(self.seen[0])} more are seen by the model alone (settings['seen'])"
+            text += f"; {len(self.seen[0])} more are seen by the model, where no value is known (settings['seen'])"
         return text
 
     @property
     def noted(self) -> dict[str, Any]:
-        return {"seen": self.context.box.to_user(self.seen[0]).tolist()} if len(self.seen[0]) else {}
+        said: dict[str, Any] = {"seen": self.context.box.to_user(self.seen[0]).tolist()} if len(self.seen[0]) else {}
+        return said | ({"more": float(np.mean(self.others))} if self.others else {})
 
     # ---- before there is a model
 
@@ -141,10 +145,11 @@ class Surrogate(Strategy):
         even = self.known.even
         return found.of(found.values + model.size * model.deviation(found.points) >= even.max() - 0.01 * np.ptp(even))
 
-    def _file(self, optima: Optima) -> NDArray[np.bool_]:
-        """Optima that are located become the modes of the archive; which ones."""
+    def _file(self, model: Model, optima: Optima) -> NDArray[np.bool_]:
+        """Optima that are located become the modes of the archive; returns which."""
         context, archive = self.context, self.context.archive
-        reach = TUNING.shortest if context.left < self.width else TUNING.located  # at the end what is close is listed
+        is_rough = context.left < self.width or self._is_noisy  # at the end what is close is listed
+        reach = TUNING.shortest if is_rough else TUNING.located
         nearest, apart = self.known.best_near(optima.points, max(reach, context.xtol))
         is_located = np.isfinite(apart)
         _, first = np.unique(np.where(is_located, nearest, -1 - np.arange(len(nearest))), return_index=True)
@@ -152,7 +157,7 @@ class Surrogate(Strategy):
         found_at = [(mean.copy(), record.found_at) for mean, record in zip(archive.means, archive.records, strict=True)]
         archive.keep(np.zeros(len(archive), np.bool_))
         for j in np.flatnonzero(is_located):
-            point, value = self.known.points[nearest[j]], float(self.known.values[nearest[j]])
+            point, value, error = self._best_of(model, optima, int(j), int(nearest[j]))
             old = [at for mean, at in found_at if self._close(mean, point)]
             if not old:
                 self.last_new = context.nfev
@@ -160,11 +165,27 @@ class Surrogate(Strategy):
             kind = "unverified" if not self._is_verified(point) else "boundary" if optima.active[j].any() else "optimum"
             gradient = np.where(optima.active[j], optima.gradients[j], 0.0) * slope
             at, hessian = min(old, default=context.nfev), optima.hessians[j] * slope
-            archive.add(point, value, Frozen(gradient, hessian, optima.active[j], kind, "model", at))
+            archive.add(point, value, Frozen(gradient, hessian, optima.active[j], kind, "model", at, error))
             archive.hit(len(archive) - 1)
         order = np.argsort(-optima.values[~is_located], kind="stable")
         self.seen = optima.points[~is_located][order], optima.values[~is_located][order]
         return is_located
+
+    def _best_of(self, model: Model, optima: Optima, j: int, nearest: int) -> tuple[Array, float, float]:
+        """Place and value of an optimum that is located, and how far the value may be off.
+
+        They are those of the point known there; of a noisy function, whose best values are lucky ones, the model's.
+        """
+        place, expected = optima.points[j], self.known.uneven(float(optima.values[j]))
+        error = float(model.deviation(place[None])[0]) * model.size * self.known.steepness(expected)
+        if self._is_noisy:
+            return place, expected, error
+        value = float(self.known.values[nearest])
+        return self.known.points[nearest], value, max(0.0, expected - value) + error
+
+    @property
+    def _is_noisy(self) -> bool:
+        return self.context.noise != 0.0
 
     def _close(self, mean: Array, point: Array) -> bool:
         return bool(np.abs(self.context.box.difference(mean, point)).max() < TUNING.shortest)
@@ -221,7 +242,7 @@ class Surrogate(Strategy):
         return [points[int(np.argmax(model.deviation(points)))]] if len(points) else []
 
     def _apart(self, points: Array, chosen: list[Array]) -> Array:
-        """How far points (n, d) are from all that are known or chosen, (n,)."""
+        """How far points (n, d) are from all known or chosen ones, (n,)."""
         apart = self.known.nearest(points)[1]
         for other in chosen:
             apart = np.minimum(apart, np.abs(self.context.box.difference(points, other)).max(axis=1))
@@ -234,29 +255,41 @@ class Surrogate(Strategy):
         context, archive = self.context, self.context.archive
         waiting = [j for j, record in enumerate(archive.records) if record.kind == "unverified"]
         each = context.box.d + 1
-        affordable = min(len(waiting) * each, int(TUNING.kept * context.maxfev))
+        most = min(context.left, max(self.width, each)) // each  # those that a round takes, and the budget
+        wanted = min(len(waiting) * each, int(TUNING.kept * context.maxfev))
+        is_due = context.left - self.width < wanted  # after another round it would be too late
         is_quiet = self.ends and not len(self.seen[0]) and context.nfev - self.last_new > TUNING.barren
-        if not waiting or not (context.left <= affordable or is_quiet):
+        if not (waiting and most and (is_due or is_quiet)):
             return []
         rows, made = np.flatnonzero(is_located), []
         waiting.sort(key=lambda j: -archive.values[j])
-        fall = TUNING.drop * model.size
-        for j in waiting[: max(1, self.width // each)]:
+        fall, longest = TUNING.drop * model.size, 2.0 * TUNING.shortest
+        if self._is_noisy:
+            fall, longest = max(fall, TUNING.above * math.sqrt(model.roughness) * model.size), TUNING.longest
+        for j in waiting[:most]:
             i, centre = rows[j], archive.means[j]
             points = around(
-                context.box, centre, optima.gradients[i], optima.hessians[i], optima.active[i], fall, context.rng
+                context.box,
+                centre,
+                optima.gradients[i],
+                optima.hessians[i],
+                optima.active[i],
+                fall,
+                longest,
+                context.rng,
             )
             level = model.expected(np.concatenate([centre[None], points]))[0]
             made.append(Trial(centre.copy(), points, level[0] - level[1:]))
         return made
 
     def _hear(self, values: Array) -> None:
-        """What came of the verifications in flight."""
-        first = 0
+        """The outcome of the verifications in flight."""
+        first, archive = 0, self.context.archive
         for trial in self.trials:
             part = values[first : first + len(trial.points)]
             first += len(part)
-            falls = self.known.even_at(trial.centre) - self.known.evened(part)
+            level = self.known.evened(archive.values[archive.closest(trial.centre)[0]])
+            falls = level - self.known.evened(part)
             if trial.is_passed(falls):
                 self.verified = np.concatenate([self.verified, trial.centre[None]])
         self.trials = []

@@ -1,4 +1,4 @@
-"""Does the function fall around a located optimum as the model says? Values nobody has seen yet decide."""
+"""Does the function fall around a located optimum as the model says? New values decide."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def around(
     hessian: Array,
     active: NDArray[np.bool_],
     fall: float,
+    longest: float,
     rng: np.random.Generator,
 ) -> Array:
     """Points (m, d) around an optimum at which values should fall by about so much."""  # fmt: skip
@@ -55,7 +56,7 @@ def around(
     bends = np.einsum("mi,ij,mj->m", directions, -hessian, directions)
     slopes = np.maximum(-directions @ gradient, 0.0)
     by_bend = np.sqrt(2.0 * fall / np.maximum(bends, 1e-300))
-    lengths = np.clip(np.minimum(by_bend, fall / np.maximum(slopes, 1e-300)), TUNING.shortest, 2.0 * TUNING.shortest)
+    lengths = np.clip(np.minimum(by_bend, fall / np.maximum(slopes, 1e-300)), TUNING.shortest, longest)
     return clip(box, centre + lengths[:, None] * directions)
 
 

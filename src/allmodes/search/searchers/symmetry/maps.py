@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 Row: TypeAlias = tuple[tuple[int, float], ...]  # coordinates and their signs
 
 _MOST_TERMS = 3  # in a row: sums of more are matched by accident
-_SUMS = 4  # coordinates for each that may become a sum of others: where more do, two modes have nothing in common
+_SUMS = 4  # coordinates for each that may become a sum of others: with more, two modes have nothing in common
 
 
 def symmetry(a: Array, b: Array, H_a: Array, H_b: Array, periods: Array, slack: Array) -> Array | None:
@@ -52,7 +52,7 @@ def symmetry(a: Array, b: Array, H_a: Array, H_b: Array, periods: Array, slack: 
 
 
 def _rows(a: Array, goal: float, period: float, slack: float, terms: int, j: int) -> list[Row]:
-    """All sums of so many coordinates of a, with signs, that equal the goal; the one that changes nothing first."""
+    """All signed sums of so many coordinates of a that equal the goal; the one that changes nothing first."""
     chosen = np.array(list(combinations(range(len(a)), terms)))
     if not len(chosen):
         return []

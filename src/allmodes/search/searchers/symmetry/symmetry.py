@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _TRIES = 32  # points drawn to find one whose image is inside the box, too
 _ONCE = 64  # images evaluated in a round
-_VACUOUS = 1e-3  # of the change of the value: where rounding is more, equal values show nothing
+_VACUOUS = 1e-3  # of the change of the value: with more rounding than that, equal values show nothing
 
 
 @stored
@@ -34,7 +34,7 @@ class Symmetry(Searcher):
     around the first, and at one anywhere, are those at their images; and as long as images of modes are as good.
 
     Attributes:
-        maps: the symmetries (d, d), in the user's coordinates; `refuted`, those that were tested and are none.
+        maps: the symmetries (d, d), in the user's coordinates; `refuted`, maps that proved to be none.
         seen: how many modes were looked at for new symmetries.
         mapped: how many modes each symmetry was applied to.
         guess: what is being tested, with its mode; None if nothing is.
@@ -127,7 +127,7 @@ class Symmetry(Searcher):
     def _map_between(self, a: int, b: int) -> Array | None:
         box, archive = self.context.box, self.context.archive
         scale, (here, there) = box.scale, self._natural(archive.means[[a, b]])
-        H_a, H_b = (archive.records[j].hessian / (scale[:, None] * scale) for j in (a, b))
+        H_a, H_b = (np.asarray(archive.records[j].hessian) / (scale[:, None] * scale) for j in (a, b))
         periods = np.full(box.d, np.inf)
         periods[box.periodic_unit] = scale[box.periodic_unit]
         return symmetry(here, there, H_a, H_b, periods, 3.0 * self.context.tolerances.same * scale)
@@ -225,6 +225,6 @@ class Symmetry(Searcher):
         back = np.linalg.inv(self.maps[k] * (scale / scale[:, None]))  # of the map in unit coordinates
         gradient = back.T @ record.gradient if told.gradient is None else told.gradient[i]
         is_told = told.hessian is not None and context.order == 2  # else it is a model
-        hessian = told.hessian[i] if is_told else back.T @ record.hessian @ back
+        hessian = told.hessian[i] if is_told else back.T @ np.asarray(record.hessian) @ back
         origin = Origin(SYMMETRY, IMAGE, self.images)
         return Candidate(self.asked[i].copy(), value, gradient, hessian, record.source, origin, context.tolerances.near)

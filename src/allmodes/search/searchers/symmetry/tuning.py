@@ -16,7 +16,7 @@ class Tuning:
     nodes: int = constant(500, "matrices", "begun for a pair of modes: coordinates that are equal make many possible")
     alike: float = constant(0.03, "curvature", "by which a mode's Hessian and that of its image may differ")
     probe_near: float = constant(0.1, "box", "around a mode, where the first point lies that a symmetry is tested at")
-    probe_far: float = constant(0.3, "box", "the same, for the second: what holds there, too, is no accident")
+    probe_far: float = constant(0.3, "box", "the same, for the second: what holds there as well is no accident")
     digits: float = constant(1e-8, "change of the value", "by which values at a point and at its image may differ")
 
 
