@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PLAIN = "allmodes.report.plain"  # a higher layer: found by name when it is asked for
 _KIND = "result"
 _WHOLE = "saved"  # the key that holds the npz file, for `load`
-_ENDINGS = (".npz", ".json")
+_OTHERS = (".csv", ".html", ".htm", ".txt", ".xlsx", ".parquet", ".pkl", ".pickle", ".png", ".pdf", ".yaml", ".toml")
 
 
 def as_dict(result: Result) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def as_frame(result: Result) -> Any:
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> None:
-    """Write a result: JSON if the path ends in .json, npz if it ends in .npz or in nothing."""
+    """Write a result: JSON if the path ends in .json, or else npz; refused where it ends as files of another kind."""
     ending = Path(path).suffix.lower()
-    if ending and not _is_known(ending):
+    if ending in _OTHERS:
         raise ValueError(
             f"{os.fspath(path)} ends in {ending}; wanted .npz, or .json for other programs. result.report(path) writes "
             "a page, and result.to_dataframe() a table."
@@ -65,11 +65,6 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
         return
     data = as_dict(result) | {_WHOLE: base64.b64encode(whole).decode()}
     storage.write(path, (json.dumps(data, indent=1, allow_nan=False) + "\n").encode())
-
-
-def _is_known(ending: str) -> bool:
-    """Whether a path may end so: numbers, as in run.2026, are no endings."""
-    return ending in _ENDINGS or not ending[1:].isalpha()
 
 
 def load(path: str | os.PathLike[str]) -> Any:
