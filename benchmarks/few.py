@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--names", nargs="*", help="of problems (all)")
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
     given = parser.parse_args()
-    results = Results("Few evaluations", given, NOTE)
+    results = Results(f"Few evaluations: {' and '.join(map(str, given.budgets))}", given, NOTE)
     for budget in given.budgets:
         columns = [f"{name}{said}" for name in given.methods for said in ("", ": others")]
         results.table(["problem", "d", "optima", *columns], f"{budget} values")

@@ -181,14 +181,15 @@ def main() -> None:
     parser = arguments(__doc__, runs=1, first_seed=500)
     parser.add_argument("--dimensions", type=int, nargs="+", default=[10, 20, 50, 100])
     parser.add_argument("--families", nargs="+", default=list(CASES))
-    parser.add_argument("--evaluations", type=int, default=5_000)
+    parser.add_argument("--evaluations", type=int, default=10_000)
     given = parser.parse_args()
     results = Results(
         "Ten to a hundred dimensions", given,
         f"Functions with gradients, {given.evaluations} evaluations. Modes are true and different ones; not listed "
         "are those that allmodes itself does not call minima, false those that it lists and that are no other minima. "
         "The ratio is of modes per evaluation, allmodes over multistart L-BFGS-B; it has no number where that found "
-        "none. Time is the solver's own for an evaluation, in ms; memory is by how much the peak of the process grew, in MB.",
+        "none. Time is the solver's own for an evaluation, in ms; memory is by how much the peak "
+        "of the process grew, in MB.",
     )  # fmt: skip
     of_both = ["ms, L-BFGS-B", "ms, allmodes", "MB, L-BFGS-B", "MB, allmodes"]
     results.table(["family", "d", "modes, L-BFGS-B", "modes, allmodes", "not listed", "false", "ratio", *of_both])

@@ -35,6 +35,7 @@ _ORDER = (
     "few",
     "few_200",
     "kinks",
+    "many_dimensions",
     "fits",
     "roots",
     "whole",

@@ -89,6 +89,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "test_hapke": (
         "test_derivatives_agree_with_differences_in_the_whole_closed_box", "test_jax_computes_the_same_in_float64",
     ),
+    "test_journal": ("test_nothing_is_written_by_default",),
     "test_kinked_functions": (
         "test_a_level_ridge_is_one_flat_mode", "test_every_minimum_is_found_once_and_nothing_else",
         "test_of_a_bent_ridge_no_other_point_is_taken_for_a_minimum",
@@ -109,6 +110,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_no_fewer_roots_than_random_starts_at_equal_cost", "test_searches_are_resumed_to_the_same_end",
     ),
     "test_storage": ("test_every_truncation_is_noticed", "test_flipped_bits_are_noticed_or_do_not_matter"),
+    "test_starting": ("test_there_is_no_traceback_whatever_is_imported_just_then",),
     "test_strictness": (
         "test_minima_of_high_order_are_each_listed_once", "test_of_a_bent_valley_the_lowest_point_alone_is_a_minimum",
     ),

@@ -123,8 +123,9 @@ class Round:
 
     @property
     def handed(self) -> Rows:
-        """Numbers of the points that are out."""
-        return (self.is_handed & ~self.is_known).nonzero()[0]
+        """Numbers of the points that are out, without those that wait for the same point elsewhere."""
+        is_out = self.is_handed & ~self.is_known
+        return (is_out if self.is_twin is None else is_out & ~self.is_twin).nonzero()[0]
 
     def give_up(self) -> None:
         """Points that are out count as failed."""

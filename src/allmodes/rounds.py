@@ -138,10 +138,13 @@ class Rounds:
                     out[key] = out.get(key, VALUE) | round_.needs
 
     def give_up(self, nfev: int) -> None:
-        """Points that were handed out fresh and have been out for very long count as failed: nobody may have them.
+        """Points that have been out for very long count as failed: nobody may have them.
 
         Since then as many evaluations came back as before, and many times as many as anybody has at a time.
         """
+        for round_ in self.flying:
+            if round_.since is None and len(round_.handed):  # handed out otherwise, or before the search was saved
+                round_.since = nfev, len(round_.handed)
         out = [(round_, *round_.since, len(round_.handed)) for round_ in self.flying if round_.since is not None]
         for round_, since, batch, _ in out:
             age = nfev - since

@@ -120,7 +120,7 @@ class Line:
         waited = time.monotonic() - self.changed
         if now is None or elapsed < _FIRST_AFTER or waited < _LONG:
             return
-        tail = f"  this call: {waited:.0f} s"
+        tail = f"  no value for {waited:.0f} s"
         self._write(Shown(now.text[: self.place.width - len(tail)].rstrip() + tail, now.share), elapsed)
 
     def _write(self, shown: Shown, elapsed: float) -> None:

@@ -189,6 +189,11 @@ def test_what_cannot_be_searched_is_refused(model, said):
         find_modes(model, rng=0)
 
 
+def test_what_is_no_model_is_said():
+    with pytest.raises(TypeError, match=r"model is 3 \(int\); wanted the function that samples"):
+        find_modes(3)
+
+
 def test_what_follows_from_the_model_cannot_be_given():
     with pytest.raises(TypeError, match="makes jac from the model itself"):
         find_modes(mixture, Y, jac="jax")

@@ -20,7 +20,7 @@ def test_a_module_of_a_package():
         ("pypesto", lambda adapter: adapter.minimize(None)),
         ("lmfit", lambda adapter: adapter.minimize(None, None)),
         ("optimagic", lambda adapter: adapter.AllModes()),
-        ("numpyro", lambda adapter: adapter.find_modes(None)),
+        ("numpyro", lambda adapter: adapter.find_modes(len)),
         ("pymc", lambda adapter: adapter.find_modes()),
     ],
 )

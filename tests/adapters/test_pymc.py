@@ -156,6 +156,8 @@ def test_what_cannot_be_searched_is_refused():
 def test_without_a_model_it_says_so():
     with pytest.raises(TypeError, match="No model on context stack"):
         find_modes()
+    with pytest.raises(TypeError, match=r"model is 3 \(int\); a Model was wanted"):
+        find_modes(3)
 
 
 def test_sums_and_products_of_many_terms_are_left_to_numpy():

@@ -230,6 +230,8 @@ def test_what_cannot_be_asked_for():
         adapter.minimize(problem, residuals=True)
     with pytest.raises(TypeError, match="did you mean 'maxfev'"):
         adapter.minimize(problem, max_nfev=3)
+    with pytest.raises(TypeError, match=r"problem is None \(NoneType\); wanted a pypesto\.Problem"):
+        adapter.minimize(None)
     problem.fix_parameters([0, 1], [0.0, 0.0])
     with pytest.raises(ValueError, match="all parameters of the problem are fixed"):
         adapter.minimize(problem)

@@ -71,7 +71,7 @@ def test_progress_moves_during_a_slow_call_and_leaves_nothing(executed):
         for message in executed[1]
         if message["msg_type"] in ("display_data", "update_display_data")
     ]
-    waits = [int(found[1]) for text in told if (found := re.search(r"evaluations  this call: (\d+) s$", text))]
+    waits = [int(found[1]) for text in told if (found := re.search(r"evaluations  no value for (\d+) s$", text))]
     assert len(waits) >= 2
     assert waits == sorted(waits)
     assert told[-1] == ""

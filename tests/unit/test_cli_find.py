@@ -296,6 +296,17 @@ class TestWatching:
             watch(found)
         assert capsys.readouterr().err == ""
 
+    def test_during_a_slow_call_it_says_for_how_long(self, monkeypatch, capsys):
+        watch = Watch(is_quiet=False)
+        watch.text, watch.heard = "12 evaluations  " + "x" * 200, watch.heard - 7.3
+        watch._tick()
+        (shown,) = capsys.readouterr().err.splitlines()
+        assert len(shown) == 79
+        assert shown.endswith("x  no value for 7 s")
+        watch.heard += 7.0
+        watch._tick()
+        assert capsys.readouterr().err == ""
+
     def test_what_warns_is_told_in_a_line(self):
         shown = find("warns", "--out", "run", "--max-evaluations", "50")
         told = " ".join(shown.stderr.split())

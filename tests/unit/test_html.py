@@ -9,6 +9,7 @@ from test_result import mode, result
 
 from allmodes import curve_fit, find_roots
 from allmodes.result.html import html_of
+from allmodes.result.sketch import sketches_of
 
 
 def parsed(found):
@@ -67,6 +68,7 @@ def test_pictures_stay_inside_their_frames(d):
 
 
 def test_without_anything_to_see_there_is_no_picture():
+    assert sketches_of(result(n=0)) == ""
     assert html_of(result(n=0)).count("<svg") == 0
     assert "best point [0, 0], value 7" in html_of(result(n=0))
     held = result(modes=(mode([1.0, 2.0]),), bounds=np.array([(1.0, 1.0), (2.0, 2.0)]))

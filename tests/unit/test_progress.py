@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import threading
 from contextlib import redirect_stderr
 from io import StringIO
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from functions import bowl
 
-from allmodes import Status, terminal
+from allmodes import Status, find_minima, terminal
 from allmodes.nva import anneal, presets
 from allmodes.nva.engine.progress import ProgressLine
 
@@ -204,3 +205,35 @@ def test_other_errors_of_a_callback_are_not_swallowed():
 
     with pytest.raises(KeyError, match="mine"):
         short_run(callback=broken)
+
+
+# ---- of a search
+
+
+def double_well(x):
+    return (x[0] ** 2 - 1.0) ** 2
+
+
+@pytest.mark.usefixtures("late")
+def test_a_long_search_shows_how_far_it_is_and_leaves_nothing_behind(capsys):
+    with redirect_stderr(Terminal()) as err:
+        find_minima(double_well, [(-2, 2)], rng=0, maxfev=120, progress=True)
+    assert re.search(r"\r\d+ evaluations  2 modes( \+ \S+ expected)?  best \S+  \d+:\d\d  search ", err.getvalue())
+    assert " s left" not in err.getvalue()
+    assert err.getvalue().endswith(" \r")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("late")
+def test_a_search_that_raises_ends_on_a_clean_line():
+    with redirect_stderr(Terminal()) as err, pytest.raises(ZeroDivisionError):
+        find_minima(lambda x: 1 / 0, [(-2, 2)], rng=0, progress=True)
+    assert not [thread for thread in threading.enumerate() if thread.name == "allmodes"]
+    assert not err.getvalue() or err.getvalue().endswith(" \r")
+
+
+def test_a_line_changes_no_result():
+    quiet = find_minima(double_well, [(-2, 2)], rng=0, maxfev=120)
+    with redirect_stderr(Terminal()):
+        shown = find_minima(double_well, [(-2, 2)], rng=0, maxfev=120, progress=True)
+    assert repr(shown) == repr(quiet)

@@ -13,7 +13,7 @@ from allmodes.modes.coverage import estimate
 from allmodes.nva.mixture import Mixture
 from allmodes.nva.mixture.covariances import Factors
 from allmodes.nva.mixture.families.gaussian import GaussianComponents
-from allmodes.result import History, Mode, Result, best_of
+from allmodes.result import History, Mode, Result, best_of, files
 
 WIDTH = 80
 
@@ -361,6 +361,7 @@ def test_json_is_for_other_programs_and_for_load(tmp_path):
 
 
 def test_other_endings_are_refused(tmp_path):
+    assert files.as_json(result()) == result().to_json()
     with pytest.raises(ValueError, match=r"r\.csv ends in \.csv; wanted \.npz, or \.json"):
         result().save(tmp_path / "r.csv")
     assert not list(tmp_path.iterdir())

@@ -121,3 +121,42 @@ def test_what_is_in_flight_is_reserved():
     assert rounds.reserved == 3 + 2 * 4
     assert rounds.pending == 0
     assert not rounds.is_begun
+
+
+class TestPointsThatNeverComeBack:
+    def out(self, since, n=2, needs=GRADIENT):
+        """A round of two points that were handed out together when so many were known."""
+        rounds = Rounds([Round.of(BOX, Request(np.array([[0.25], [0.75]]), needs))])
+        rounds.hand_out_fresh(n, since)
+        return rounds
+
+    @pytest.mark.parametrize(
+        ("since", "nfev", "is_lost"), [(0, 20, False), (0, 21, True), (100, 200, False), (100, 201, True)]
+    )
+    def test_they_count_as_failed_after_as_many_as_before_and_many_times_those_out(self, since, nfev, is_lost):
+        rounds = self.out(since)
+        rounds.give_up(nfev)
+        assert rounds.flying[0].is_told is is_lost
+        assert np.isnan(rounds.flying[0].gradient).all()
+
+    def test_what_others_have_had_for_less_long_counts(self):
+        rounds = self.out(0)
+        for i in range(5):
+            more = self.out(90 + i)
+            rounds.flying += more.flying
+        rounds.give_up(100)
+        assert not rounds.flying[0].is_told
+        rounds.give_up(101)
+        assert [round_.is_told for round_ in rounds.flying] == [True] + [False] * 5
+
+    def test_points_that_wait_are_left_alone_and_the_clock_of_those_asked_for_otherwise_begins_now(self):
+        rounds = self.out(0, n=1)
+        rounds.give_up(1000)
+        assert rounds.flying[0].is_known.tolist() == [True, False]
+        plain = Rounds([Round.of(BOX, Request(np.array([[0.25]])))])
+        plain.hand_out(None)
+        plain.give_up(1000)
+        plain.give_up(2000)
+        assert not plain.flying[0].is_told
+        plain.give_up(2001)
+        assert plain.flying[0].is_told

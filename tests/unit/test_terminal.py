@@ -111,7 +111,7 @@ def test_while_a_call_takes_long_the_line_says_for_how_long(clock, capsys):
     assert capsys.readouterr().err == ""
     clock.now += 5.0
     line._tick()
-    assert capsys.readouterr().err.strip() == "12 evaluations  this call: 7 s"
+    assert capsys.readouterr().err.strip() == "12 evaluations  no value for 7 s"
     clock.now += 0.3
     line.show(lambda elapsed: Shown("13 evaluations"))
     line.ticker.stop()
@@ -120,7 +120,7 @@ def test_while_a_call_takes_long_the_line_says_for_how_long(clock, capsys):
     assert capsys.readouterr().err == ""
     clock.now += 2.0
     line._tick()
-    assert capsys.readouterr().err.strip() == "13 evaluations  this call: 2 s"
+    assert capsys.readouterr().err.strip() == "13 evaluations  no value for 2 s"
     line.close()
     assert capsys.readouterr().err.endswith(" \r")
 
@@ -131,7 +131,7 @@ def test_how_long_is_said_even_where_the_line_is_full(clock, capsys):
     line._tick()
     written = capsys.readouterr().err
     assert len(written) == 80
-    assert written.endswith("x  this call: 9 s")
+    assert written.endswith("x  no value for 9 s")
 
 
 def test_a_line_that_is_not_shown_needs_no_thread(clock):

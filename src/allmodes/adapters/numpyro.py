@@ -95,6 +95,8 @@ def find_modes(
     >>> posterior = find_modes(model, y, rng=0)  # doctest: +SKIP
     >>> posterior.modes[0]["sigma"], posterior.masses, posterior.to_arviz()  # doctest: +SKIP
     """
+    if not callable(model):
+        raise TypeError(f"model is {model!r} ({type(model).__name__}); wanted the function that samples.")
     program = _Program(model, args, dict(model_kwargs or {}), jacobian, hess)
     return find_posterior_modes(program, starts, prior_draws, draws, rng, options)
 

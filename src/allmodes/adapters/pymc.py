@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from allmodes.adapters.peers import peer
 from allmodes.adapters.posterior import Coordinates, PosteriorModes, find_posterior_modes
 from allmodes.adapters.pytensor import compiled, for_points, in_python
+from allmodes.checks import instance
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +55,10 @@ def find_modes(
     >>> posterior = find_modes(model, rng=0)  # doctest: +SKIP
     >>> posterior.modes[0]["sigma"], posterior.masses, posterior.to_arviz()  # doctest: +SKIP
     """
-    program = _Program(peer("pymc").modelcontext(model), jacobian, hess, mode)
+    pymc = peer("pymc")
+    if model is not None:
+        instance("model", model, pymc.Model, "Pass the model itself, as in `with pm.Model() as model`.")
+    program = _Program(pymc.modelcontext(model), jacobian, hess, mode)
     return find_posterior_modes(program, starts, prior_draws, draws, rng, options)
 
 

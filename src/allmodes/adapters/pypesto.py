@@ -45,6 +45,8 @@ def minimize(problem: Any, *, residuals: bool | None = None, hess: bool = False,
         `result.allmodes` is the `allmodes.Result`. `time` is that of the search, in equal shares.
     """
     peer("pypesto")
+    if not hasattr(problem, "objective"):
+        raise TypeError(f"problem is {problem!r} ({type(problem).__name__}); wanted a pypesto.Problem.")
     objective = problem.objective
     if not problem.dim:
         raise ValueError("all parameters of the problem are fixed; unfix one to search for optima.")

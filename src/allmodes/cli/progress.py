@@ -67,7 +67,7 @@ class Watch:
     def _tick(self) -> None:
         waited = time.monotonic() - self.heard
         if waited >= _LONG:
-            tail = f"  this call: {waited:.0f} s"
+            tail = f"  no value for {waited:.0f} s"
             self._write(self.text[: width_of(self.console) - 1 - len(tail)].rstrip() + tail)
 
     def _write(self, text: str) -> None:

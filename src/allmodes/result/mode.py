@@ -42,7 +42,9 @@ class Mode:
             where it is not measured, as without `jac`.
         hessian: (d, d), NaN where it is not known.
         eigenvalues: of its block for the coordinates not held at a bound.
-        curvature_from: where the Hessian comes from: "derivatives", "differences" or "component".
+        curvature_from: where the Hessian comes from: "derivatives", "differences", "component", or "estimated": with
+            gradients in 30 dimensions and more from the last steps and a few directions, so that eigenvalues, flatness
+            and weight are estimates, too.
         flatness: zeta, see `allmodes.modes.laplace.flatness`; infinite for a degenerate mode, NaN if it is not known.
         weight: share of this mode in the Gibbs measure at the temperature that the result states.
         hits: local searches that ended here; of `allmodes.audit` the runs that belong to it.

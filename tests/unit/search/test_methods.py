@@ -17,6 +17,7 @@ from allmodes.search.searchers.surrogate.surrogate import Surrogate
 from allmodes.search.single import Single
 from allmodes.storage import pack, unpack
 
+SCHEDULED = [method for method in METHODS if method != "surrogate"]  # that is a search of its own
 NOWHERE = np.zeros((0, 2))
 LOCAL_ONLY = next(method for method in METHODS if method not in ("auto", "black-box", "anneal", "multistart"))
 
@@ -52,10 +53,7 @@ def test_members_from_the_beginning(method, order, members):
     assert list(make(method, order).members) == members
 
 
-WITH_LOCAL_SEARCHES = [method for method in METHODS if method != "surrogate"]
-
-
-@pytest.mark.parametrize("method", WITH_LOCAL_SEARCHES)
+@pytest.mark.parametrize("method", SCHEDULED)
 def test_only_the_default_lets_others_join(method):
     assert bool(make(method).turns.may_join) is (method == "auto")
 
@@ -66,7 +64,7 @@ def test_a_search_of_a_model_evaluates_given_points_first():
     assert search.ask().points[0].tolist() == [0.2, 0.3]
 
 
-@pytest.mark.parametrize("method", WITH_LOCAL_SEARCHES)
+@pytest.mark.parametrize("method", SCHEDULED)
 def test_methods_without_local_searches_of_their_own_begin_them_at_given_starts_only(method):
     search = make(method, starts=np.array([[0.2, 0.3]]))
     assert search.multistart.is_passive is (method in ("black-box", "anneal"))
@@ -102,7 +100,13 @@ def test_a_noisy_function_has_its_own_search(method, noise):
     assert isinstance(make(method, noise=noise), Noisy)
 
 
-@pytest.mark.parametrize("method", ["local", "anneal", "multistart", presets.nva_gm(order=1)])
+def test_a_model_takes_noise_itself():
+    assert isinstance(make("surrogate", noise=0.1), Surrogate)
+
+
+@pytest.mark.parametrize(
+    "method", [*(each for each in SCHEDULED if each not in NOISY_METHODS), presets.nva_gm(order=1)]
+)
 def test_methods_that_compare_single_values_refuse_noise(method):
     with pytest.raises(ValueError, match=r'noise is set and method is .*wanted method "auto" or "black-box"'):
         make(method, noise=0.1)

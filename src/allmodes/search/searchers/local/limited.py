@@ -133,7 +133,8 @@ class Limited:
         ends, is_new = Ends(), known < 0
         for k, j in zip(rows[~is_new].tolist(), known[~is_new].tolist(), strict=True):
             ends[k] = Recognised(table.origin(k), j)
-        s = clip(context.box, point + models.step(model, table.radius[rows])) - point
+        trial = clip(context.box, point + np.where(free, models.step(model, table.radius[rows]), 0.0))
+        s = trial - point
         bend = space.bend(s)
         table.predicted[rows] = np.einsum("nd,nd->n", model.g + 0.5 * bend, s)
         table.bent[rows] = table.gradient[rows] + bend
@@ -141,7 +142,7 @@ class Limited:
             event = self._arrive(int(rows[i]), space.of(i), free[i])
             ends |= {} if event is None else {int(rows[i]): event}
         is_going = ~is_there & is_new
-        return ends | self._cannot_go_on(self._step(rows[is_going], (point + s)[is_going]))
+        return ends | self._cannot_go_on(self._step(rows[is_going], trial[is_going]))
 
     def slow(self) -> list[int]:
         """Rows of searches that have made more steps than there are coordinates, which had better learn all of them."""

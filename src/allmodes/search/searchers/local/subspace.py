@@ -12,6 +12,7 @@ from allmodes.search.searchers.local.models import Model
 from allmodes.search.searchers.local.table import Array, Mask
 from allmodes.search.tolerances import TINY
 
+_ALIKE = 1e-9  # share of a curvature: what differs by less has not been learnt
 _FLATTEST = 1e-8  # of the largest curvature: the least that coordinates are scaled by
 
 
@@ -65,7 +66,7 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
     eigenvalues, inner = np.linalg.eigh(H)
     vectors = Q @ inner
     rotated = (g[:, None] @ vectors)[:, 0]
-    rest = np.where(free, g - _combined(vectors, rotated), 0.0)
+    rest = g - _combined(vectors, rotated)
     length = np.sqrt(np.einsum("nd,nd->n", rest, rest))
     length = np.where(length > 1e-12 * np.abs(g).max(axis=1), length, 0.0)  # less is rounding
     unit = np.where(length[:, None] > 0.0, rest / np.maximum(length, TINY)[:, None], 0.0)
@@ -81,7 +82,7 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
 def estimate(space: Subspace, level: float) -> LowRank:
     """The Hessian of one search by its model, with another curvature where that has learnt nothing."""
     vectors, eigenvalues = space.model.vectors[0], space.model.eigenvalues[0]
-    is_learnt: Mask = (eigenvalues != -space.base[0]) & (vectors != 0.0).any(axis=0)
+    is_learnt = np.abs(eigenvalues + space.base[0]) > _ALIKE * space.base[0]
     return LowRank(-level, eigenvalues[is_learnt], np.ascontiguousarray(vectors[:, is_learnt].T))
 
 
