@@ -102,7 +102,8 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, help="folder of results in the competition's format")
     given = parser.parse_args()
     other = given.beside.name if given.beside else ""
-    results = Results("The niching suite of 2026", given, NOTE)
+    how = {"auto": "", "black-box": ", by populations"}.get(given.method, f", {given.method}")
+    results = Results(f"The niching suite of 2026{how}", given, NOTE)
     every: list[tuple[int, list[Score], list[Score]]] = []
     with ProcessPoolExecutor(given.processes) as pool:
         for d in given.dimensions:

@@ -29,6 +29,8 @@ _ORDER = (
     "all_modes_values",
     "cec2013",
     "niching2026",
+    "niching2026_populations",
+    "niching2026_populations_10",
     "applications",
     "known_optima",
     "global_functions",
