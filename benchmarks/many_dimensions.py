@@ -196,6 +196,7 @@ def main() -> None:
     for d in given.dimensions:
         for name in given.families:
             results.row(*row(name, d, given))
+        results.write()  # what there is, for the rest takes long
     results.table(["d", "seconds beyond maxtime"], "Double wells, a millisecond for each evaluation, maxtime=2")
     for d in given.dimensions:
         results.row(d, digits(late(d), 2))

@@ -20,6 +20,7 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 _SIDES = np.array([1.0, -1.0])
+_WEAKEST = 1  # axes of little curvature that values must confirm in many dimensions
 _FARTHER = 4.0  # times farther: where the fall along a weak axis is measured again, on the other side
 
 
@@ -75,7 +76,7 @@ def _shape_of_few(context: Context, candidate: Candidate, H: LowRank) -> Shape:
     held = is_held(context.box, candidate.point, g) & (np.abs(g) > 1e-8 * size)
     level = TUNING.level * size
     is_weak = H.eigenvalues >= -max(TUNING.weak * size, TUNING.gentle * context.scale, level)
-    is_weak[: -TUNING.weakest] = False
+    is_weak[: -_WEAKEST] = False
     return Shape(held, H.eigenvalues, H.axes, level, is_weak)
 
 

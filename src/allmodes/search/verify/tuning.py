@@ -20,7 +20,6 @@ class Tuning:
     weak: float = constant(
         0.05, "largest curvature", "least that needs no confirmation: over sqrt(xtol) a bent valley changes by as much"
     )
-    weakest: int = constant(1, "axes", "of little curvature that values must confirm in many dimensions")
     gentle: float = constant(0.1, "scale", "the same, beside the spread of the function")
     clear: float = constant(1e4, "rounding of a value", "fall that shows the curvature")
     beyond: float = constant(100.0, "gain of the last step", "fall that is not due to what is still to be gained")

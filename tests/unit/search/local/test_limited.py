@@ -158,3 +158,16 @@ def test_many_dimensions_use_this_machine():
     assert isinstance(local.limited, Limited)
     assert len(local.limited.table) == 2
     assert not len(local.trust_region.table)
+
+
+def test_maxima_of_models_that_are_nowhere_are_not_compared():
+    """Where slopes are next to nothing, models of no curvature have theirs beyond all numbers."""
+
+    def level(z):
+        return 1e-250 * z.sum(axis=-1), np.full_like(z, 1e-250), None
+
+    context = a_context(level, bounds=[(0.0, None)] * D)
+    for place in np.random.default_rng(10).random((60, D)):
+        freeze(context, place, 0.0)
+    events = run(begin(context, np.random.default_rng(11).random((40, D))), level)
+    assert len(events) == 40

@@ -123,11 +123,11 @@ class Limited:
         context.paths.add(table.path[rows], table.point[rows], table.value[rows])
         space, free = self.table.space(self.context.box, rows)
         point, model = table.point[rows], space.model
-        far = np.abs(clip(context.box, point + model.newton()) - point).max(axis=1)
+        peaks = clip(context.box, point + np.clip(model.newton(), -TUNING.farthest, TUNING.farthest))
+        far = np.abs(peaks - point).max(axis=1)
         table.promised[rows] = model.promise()
         is_there, known = self._is_there(rows, model, far), np.full(len(rows), -1)
         if self.recognises and len(context.archive):
-            peaks = point + model.newton()
             known = recognise_by_peak(context, point, table.value[rows], peaks, table.promised[rows])
             known = stopped(context, table, rows, known)
         ends, is_new = Ends(), known < 0
