@@ -18,24 +18,32 @@ class Bandit:
 
     Attributes:
         found, spent: successes and evaluations, by arm.
+        dry: evaluations since the last success, by arm.
     """
 
     first_cost: float
     found: dict[str, int] = field(default_factory=dict)
     spent: dict[str, int] = field(default_factory=dict)
+    dry: dict[str, int] = field(default_factory=dict)
 
     def charge(self, arm: str, cost: int) -> None:
         """An arm has used evaluations."""
         self.spent[arm] = self.spent.get(arm, 0) + cost
+        self.dry[arm] = self.dry.get(arm, 0) + cost
 
     def succeed(self, arm: str) -> None:
         """An arm has found a new mode."""
         self.found[arm] = self.found.get(arm, 0) + 1
+        self.dry[arm] = 0
 
     def rate(self, arm: str) -> float:
         """Successes per evaluation."""
         successes, cost = self._record(arm)
         return successes / cost
+
+    def recent_rate(self, arm: str) -> float:
+        """Successes per evaluation as they are now: an arm that found all it can find was better once."""
+        return 1.0 / (self.first_cost + self.dry.get(arm, 0))
 
     def choose(self, rng: np.random.Generator, arms: list[str]) -> str:
         """One arm, as often as it may be the best."""
