@@ -88,6 +88,10 @@ class Components:
         self.labels = Labels._make(np.append(column, value) for column, value in zip(self.labels, new, strict=True))
         self.begun += 1
 
+    def running(self, arm: str) -> int:
+        """How many have begun by this kind of start and not ended."""
+        return int(np.count_nonzero(~self.labels.is_over & (self.labels.arm == ARMS.index(arm))))
+
     def ask(self) -> Array:
         """Points (N, d): generations, then those between components and modes."""
         kept = ~self.labels.is_over
@@ -192,12 +196,17 @@ class Components:
         return (span <= limit) | (deviation < 10.0 * EPSILON) | (is_failed & (age > self.evolution.window))
 
     def _cut(self, moved: Indices) -> list[End]:
-        """Give up components that would take too long to become as good as the best, or as where they hopped from."""
+        """Give up components that would take too long to become as good as the best, or as where they hopped from.
+
+        Large ones are only when they are narrow: over ripples their best values rise late.
+        """
         context, state, every = self.context, self.evolution.state, TUNING.test_every
         if not context.is_global or context.noise > 0 or not len(context.archive):
             return []
         is_due = state.age[moved] % every == every // 2  # between two tests, which come first
         moved = moved[is_due & (state.age[moved] > self.evolution.window)]
+        if self.factor > 1:
+            moved = moved[self.evolution.deviation()[moved] < TUNING.first_step]
         gap = np.minimum(self.labels.target[moved], context.archive.best) - state.best_value[moved]
         needed = TUNING.cut * self.evolution.progress()[1][moved]
         return self._end(moved[gap > np.maximum(context.tolerances.tie, needed)])
