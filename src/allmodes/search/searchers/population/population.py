@@ -108,7 +108,7 @@ class Population(Searcher):
         context, archive, counted = self.context, self.context.archive, self.context.counted
         arms = [POOL, RAY, MIX] if len(counted) >= FEWEST_MODES else [POOL]
         arms += [HOP] if self.hops.funnels else []
-        if not len(self.large) and self.bandit.choose(context.rng, [*arms, REHEAT]) == REHEAT:
+        if not len(self.large) and self._is_due(REHEAT, [*arms, REHEAT]):
             start = self.hops.reheat()
             if start is not None:
                 self.large.add(start)
@@ -131,6 +131,11 @@ class Population(Searcher):
         pending = [probe.arm for probe in self.probes.pending]
         lacking = [drawn.count(arm) - self.components.running(arm) - pending.count(arm) for arm in arms]
         return arms[int(np.argmax(lacking))]
+
+    def _is_due(self, arm: str, arms: list[str]) -> bool:
+        """Whether an arm had less of the evaluations than it should have, as often as it may be the best."""
+        share, spent = self.bandit.draw(self.context.rng, arms, TUNING.slots).count(arm) / TUNING.slots, self.bandit.spent
+        return spent.get(arm, 0) < share * sum(spent.values())
 
     def _move(self, components: Components, points: Array, values: Array) -> list[Event]:
         """Components move, and some of them end: at a local optimum worth hopping from, unless a mode is there."""
