@@ -32,6 +32,7 @@ class Tuning:
     # components
     test_every: int = constant(5, "generations", "between two tests of a component: is it on a known hill?")
     cut: float = constant(10.0, "last gain", "a component with a larger gap to the value it is to beat is given up")
+    checked: int = constant(4, "components", "of which one runs on where others end in a known mode: they may not all")
     converged: float = constant(1e-8, "scale", "range of the last best values; its root is an accuracy of places")
 
     # hops among local optima, rays from modes
