@@ -22,7 +22,7 @@ from results import Results, arguments, digits, reached, seeds_of
 Floats = NDArray[np.float64]
 
 NOTE = (
-    "Composed functions: n centres, at each a maximum of value 0. Share: of the centres with an entry within 1e-4 of the "
+    "Composed functions: n centres, at each a maximum of value 0. Share: of those with an entry within 1e-4 of the "
     "box and 1e-5 of the height; mean over time: of that share over the budget."
 )
 FOUND_WITHIN, ACCURACY = 1e-4, 1e-5
@@ -80,7 +80,8 @@ class Composition:
         weights = (squared.min(axis=1, keepdims=True) / squared) ** SHARPNESS
         weights /= weights.sum(axis=1, keepdims=True)
         return -sum(
-            weights[:, i] * KINDS[kind](apart[:, i] @ self.turns[i]) / self.heights[i] for i, kind in enumerate(self.kinds)
+            weights[:, i] * KINDS[kind](apart[:, i] @ self.turns[i]) / self.heights[i]
+            for i, kind in enumerate(self.kinds)
         )
 
 

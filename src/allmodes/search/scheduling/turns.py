@@ -120,6 +120,10 @@ class Turns:
         It is if the last look at the whole box ended there, and it was not the only one to find it.
         """
         overview = members.get(OVERVIEW)
-        if not self.context.is_global or not isinstance(overview, Overview) or overview.last not in self.context.counted:
+        if (
+            not self.context.is_global
+            or not isinstance(overview, Overview)
+            or overview.last not in self.context.counted
+        ):
             return False
         return overview.is_back or len(self.context.counted) > 1

@@ -54,6 +54,17 @@ def test_a_rate_is_successes_per_evaluation_with_one_credited():
     assert bandit.rate("never tried") == pytest.approx(1 / 10)
 
 
+def test_the_recent_rate_forgets_what_was_found_before():
+    bandit = a_bandit(first_cost=10.0, rich=(50, 100))
+    bandit.charge("rich", 90)
+    bandit.charge("poor", 40)
+    assert bandit.recent_rate("rich") == pytest.approx(1 / 100)
+    assert bandit.recent_rate("poor") == pytest.approx(1 / 50)
+    bandit.succeed("rich")
+    assert bandit.recent_rate("rich") == pytest.approx(1 / 10)
+    assert bandit.recent_rate("never tried") == pytest.approx(1 / 10)
+
+
 def test_an_arm_that_stopped_paying_is_left():
     bandit = a_bandit(once=(20, 100), steady=(4, 100))
     assert share(bandit, "once", ["once", "steady"]) > 0.95

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import stored
 
+CHECKED = 4  # components, of which one runs on, to learn from
 _FEWEST = 3  # components that ended in a mode before anything is said of it
 _WRONG = 9  # right ones for each wrong one that is put up with
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Event, Recognised
-from allmodes.search.searchers.population.captures import Captures
+from allmodes.search.searchers.population.captures import CHECKED, Captures
 from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
@@ -179,14 +179,14 @@ class Components:
         labels = self.labels
         is_closer = distance < labels.closest[moved]
         labels.closest[moved[is_closer]], labels.passed[moved[is_closer]] = distance[is_closer], modes[is_closer]
-        is_usual = np.isin(labels.arm[moved], _DRAWN_IN) & (labels.number[moved] % TUNING.checked != 0)
+        is_usual = np.isin(labels.arm[moved], _DRAWN_IN) & (labels.number[moved] % CHECKED != 0)
         return np.where(is_usual, self.captures.of(modes), 0.0)
 
     def _learn(self, rows: Indices, modes: Indices) -> None:
         """Components end in these modes, or in none that was known (-1)."""
         labels = self.labels
         for k, mode in zip(rows.tolist(), modes.tolist(), strict=True):
-            if labels.arm[k] in _DRAWN_IN and labels.number[k] % TUNING.checked == 0:
+            if labels.arm[k] in _DRAWN_IN and labels.number[k] % CHECKED == 0:
                 self.captures.end(mode, int(labels.passed[k]), float(labels.closest[k]))
 
     def _arrive(self, moved: Indices) -> tuple[list[Event], list[End]]:

@@ -51,7 +51,7 @@ class Population(Searcher):
         self.bandit = Bandit(SCHEDULING.first_mode_cost * (box.d + 1))
         self.pool, self.hops = Pool(box), Hops(box)
         self.probes, self.components = Probes(context), Components(context)
-        self.large = Components(context, TUNING.reheat_size)
+        self.large = Components(context, TUNING.large_size)
         self.asked = np.zeros((0, box.d))
 
     @property
@@ -134,7 +134,10 @@ class Population(Searcher):
 
     def _is_due(self, arm: str, arms: list[str]) -> bool:
         """Whether an arm had less of the evaluations than it should have, as often as it may be the best."""
-        share, spent = self.bandit.draw(self.context.rng, arms, TUNING.slots).count(arm) / TUNING.slots, self.bandit.spent
+        share, spent = (
+            self.bandit.draw(self.context.rng, arms, TUNING.slots).count(arm) / TUNING.slots,
+            self.bandit.spent,
+        )
         return spent.get(arm, 0) < share * sum(spent.values())
 
     def _move(self, components: Components, points: Array, values: Array) -> list[Event]:

@@ -12,9 +12,7 @@ class Tuning:
     """See `docs/tuning.md` for what halving and doubling each does."""
 
     slots: int = constant(16, "components", "and probes at once: enough for workers, few enough to learn from")
-    reheat_size: int = constant(10, "populations", "size of one that goes on from a local optimum: ripples average out")
-
-    large_size: int = constant(10, "populations", "size of one as wide as the box: it sees the slope under ripples")
+    large_size: int = constant(10, "populations", "size of a large one over the usual: it sees the slope under ripples")
     generations: int = constant(20, "generations / d", "that it takes to converge, about: what it will cost")
 
     # distances
@@ -32,7 +30,6 @@ class Tuning:
     # components
     test_every: int = constant(5, "generations", "between two tests of a component: is it on a known hill?")
     cut: float = constant(10.0, "last gain", "a component with a larger gap to the value it is to beat is given up")
-    checked: int = constant(4, "components", "of which one runs on where others end in a known mode: they may not all")
     converged: float = constant(1e-8, "scale", "range of the last best values; its root is an accuracy of places")
 
     # hops among local optima, rays from modes
