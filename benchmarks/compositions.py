@@ -90,7 +90,8 @@ def make(name: str) -> Composition:
     mixture, d = name.split("-")[0], int(name.split("-")[1])
     rng, kinds = np.random.default_rng(zlib.crc32(name.encode())), MIXTURES[mixture]
     modes = rng.uniform(-0.9, 0.9, (len(kinds), d))
-    turns, heights = [], []
+    turns: list[Floats] = []
+    heights: list[float] = []
     for kind in kinds:
         rotation = np.linalg.qr(rng.standard_normal((d, d)))[0]
         turns.append(5.0 * rotation * rng.uniform(0.7, 1.4, d))

@@ -404,7 +404,7 @@ def test_the_header_is_readable_without_allmodes(path):
     assert {name: header[name] for name in HEADER} == {
         "format": "allmodes state",
         "format_version": 1,
-        "state_version": 5,
+        "state_version": STATE_VERSION,
         "kind": "test",
         "note": "by hand",
         "numpy": np.__version__,
@@ -481,8 +481,8 @@ def test_another_state_version_is_said_and_what_to_do(path, version, said):
         load(path, kind="test")
     assert str(error.value) == (
         f"{path} was saved by allmodes 0.0.9 with state version {said}; this allmodes {allmodes.__version__} reads "
-        "version 5. Load it with the allmodes that saved it, or begin anew; what it has found, x and fun of every "
-        "mode, can be passed as warm_start."
+        f"version {STATE_VERSION}. Load it with the allmodes that saved it, or begin anew; what it has found, x and fun of "
+        "every mode, can be passed as warm_start."
     )
 
 

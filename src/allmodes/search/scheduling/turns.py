@@ -109,10 +109,10 @@ class Turns:
         return max(among, key=self.bandit.rate)
 
     def _promise(self, name: str) -> float:
-        """New modes per evaluation; of local searches those alone count that may end in a mode no other has found."""
+        """New modes per evaluation; of local searches not more is hoped for than as often as they find other modes."""
         fresh = self.multistart.counts.fresh
-        share = (1 + (fresh.hits == 1).sum()) / (1 + fresh.ended) if name == LOCAL else 1.0
-        return float(share * self.bandit.recent_rate(name))
+        credit = (1 + (fresh.hits == 1).sum()) / (1 + fresh.ended) if name == LOCAL else 1.0
+        return self.bandit.recent_rate(name, float(credit))
 
     def _is_level_known(self, members: Mapping[str, Searcher]) -> bool:
         """Whether the best value is known in all likelihood, so that turns go to who finds more modes that have it.

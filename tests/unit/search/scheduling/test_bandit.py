@@ -54,14 +54,15 @@ def test_a_rate_is_successes_per_evaluation_with_one_credited():
     assert bandit.rate("never tried") == pytest.approx(1 / 10)
 
 
-def test_the_recent_rate_forgets_what_was_found_before():
-    bandit = a_bandit(first_cost=10.0, rich=(50, 100))
-    bandit.charge("rich", 90)
-    bandit.charge("poor", 40)
-    assert bandit.recent_rate("rich") == pytest.approx(1 / 100)
-    assert bandit.recent_rate("poor") == pytest.approx(1 / 50)
+def test_the_recent_rate_is_that_of_the_later_half():
+    bandit = a_bandit(first_cost=10.0, rich=(50, 100), poor=(0, 40))
+    assert bandit.recent_rate("rich") == pytest.approx(51 / 60)
+    assert bandit.recent_rate("poor") == pytest.approx(1 / 30)
+    bandit.charge("rich", 100)
+    assert bandit.recent_rate("rich") == pytest.approx(1 / 110)
     bandit.succeed("rich")
-    assert bandit.recent_rate("rich") == pytest.approx(1 / 10)
+    assert bandit.recent_rate("rich") == pytest.approx(2 / 110)
+    assert bandit.recent_rate("rich", credit=0.1) == pytest.approx(1.1 / 110)
     assert bandit.recent_rate("never tried") == pytest.approx(1 / 10)
 
 

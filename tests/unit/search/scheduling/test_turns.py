@@ -159,16 +159,15 @@ def test_a_look_that_ended_in_a_worse_mode_says_nothing():
     assert turns.choose(members) == OVERVIEW
 
 
-def test_once_the_best_value_is_known_who_found_a_mode_last_gets_the_turn():
+def test_once_the_best_value_is_known_the_turn_goes_to_who_found_modes_of_late():
     turns, members = with_overview(2, 1, False)
     for _ in range(100):
         turns.bandit.succeed(LOCAL)
-    turns.bandit.charge(LOCAL, 1000)
+    assert turns.choose(members) == LOCAL
+    turns.bandit.charge(LOCAL, 1001)  # all it found was in the first half
+    turns.bandit.charge(OVERVIEW, 1000)
     turns.bandit.succeed(POPULATION)
     assert turns.choose(members) == POPULATION
-    turns.bandit.charge(POPULATION, 1001)
-    turns.bandit.charge(OVERVIEW, 1000)
-    assert turns.choose(members) == LOCAL
 
 
 def test_local_searches_that_end_in_known_modes_alone_promise_less():
