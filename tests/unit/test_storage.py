@@ -481,8 +481,8 @@ def test_another_state_version_is_said_and_what_to_do(path, version, said):
         load(path, kind="test")
     assert str(error.value) == (
         f"{path} was saved by allmodes 0.0.9 with state version {said}; this allmodes {allmodes.__version__} reads "
-        f"version {STATE_VERSION}. Load it with the allmodes that saved it, or begin anew; what it has found, x and fun of "
-        "every mode, can be passed as warm_start."
+        f"version {STATE_VERSION}. Load it with the allmodes that saved it, or begin anew; what it has found, x and "
+        "fun of every mode, can be passed as warm_start."
     )
 
 
