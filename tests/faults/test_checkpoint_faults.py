@@ -163,7 +163,7 @@ def test_a_search_of_another_state_version_is_refused_and_left_alone(path, monke
     old = search(path, maxfev=120)
     monkeypatch.undo()
     before = path.read_bytes()
-    said = r"run\.ckpt was saved by allmodes \S+ with state version 1; this allmodes \S+ reads version 6\. Load it with"
+    said = r"run\.ckpt was saved by allmodes \S+ with state version 1; this allmodes \S+ reads version 7\. Load it with"
     for attempt in (ModeFinder.load, search):
         with pytest.raises(ValueError, match=said):
             attempt(path)

@@ -19,11 +19,13 @@ class Bandit:
 
     Attributes:
         found, spent: successes and evaluations, by arm.
+        found_at: what an arm had spent by each of its successes.
     """
 
     first_cost: float
     found: dict[str, int] = field(default_factory=dict)
     spent: dict[str, int] = field(default_factory=dict)
+    found_at: dict[str, list[int]] = field(default_factory=dict)
 
     def charge(self, arm: str, cost: int) -> None:
         """An arm has used evaluations."""
@@ -32,11 +34,18 @@ class Bandit:
     def succeed(self, arm: str) -> None:
         """An arm has found a new mode."""
         self.found[arm] = self.found.get(arm, 0) + 1
+        self.found_at.setdefault(arm, []).append(self.spent.get(arm, 0))
 
     def rate(self, arm: str) -> float:
         """Successes per evaluation."""
         successes, cost = self._record(arm)
         return successes / cost
+
+    def recent_rate(self, arm: str, credit: float = 1.0) -> float:
+        """Successes per evaluation in the later half of what it spent: one that found all it can was better once."""
+        half = self.spent.get(arm, 0) / 2.0
+        recent = sum(at > half for at in self.found_at.get(arm, []))
+        return (credit + recent) / (self.first_cost + half)
 
     def choose(self, rng: np.random.Generator, arms: list[str]) -> str:
         """One arm, each with the probability that it is the best."""

@@ -32,6 +32,7 @@ class Tuning:
     rough: float = constant(0.5, "share", "of local searches that end in no mode, above which the function is rough")
     endless: float = constant(0.3, "share", "of local searches that found a mode no other found: most are unknown")
     overview: float = constant(0.25, "budget", "that a look at the whole box may cost where all modes count")
+    looks: float = constant(0.1, "evaluations", "that looks at the whole box take once they agree on the best value")
     rugged: float = constant(0.9, "share", "of local searches that found a mode no other found: small traps")
 
 

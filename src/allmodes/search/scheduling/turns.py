@@ -11,9 +11,10 @@ from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING
 from allmodes.search.searcher import Searcher
 from allmodes.search.searchers.multistart import Multistart
-from allmodes.search.searchers.population.overview import usual_cost
+from allmodes.search.searchers.population.overview import Overview, usual_cost
 from allmodes.storage import stored
 
+_HALF = 0.5  # of all evaluations, for looks at the whole box until the best value is known
 _VALLEYS = 0.25  # share, of the searches that ended in no mode, whose patience ran out: no kink keeps them that long
 
 
@@ -94,10 +95,35 @@ class Turns:
         if not going or (self.multistart.counts.searches < TUNING.few and not has_enough):
             return LOCAL
         among = going if has_enough else [LOCAL, *going]
-        if OVERVIEW in going and 2 * spent.get(OVERVIEW, 0) < sum(spent.values()):
-            return OVERVIEW  # half of all: a member that looks for single modes says little about the whole
+        is_level_known = self._is_level_known(members)
+        share = TUNING.looks if is_level_known else _HALF  # who searches for single modes says little about the whole
+        if OVERVIEW in going and spent.get(OVERVIEW, 0) < share * sum(spent.values()):
+            return OVERVIEW
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
-            return ANNEALING  # as much as local searches had, for what those found says little about broad funnels
+            return ANNEALING  # as much as local searches had: what these found says little about broad funnels
+        if is_level_known:
+            among = [name for name in among if name != OVERVIEW] or among
+            return max(among, key=self._promise)
         if self.is_rough:  # what local searches found says little about what is left: turns are even
             return min(among, key=lambda name: spent.get(name, 0))
         return max(among, key=self.bandit.rate)
+
+    def _promise(self, name: str) -> float:
+        """New modes per evaluation; of local searches not more is hoped for than as often as they find other modes."""
+        fresh = self.multistart.counts.fresh
+        credit = (1 + (fresh.hits == 1).sum()) / (1 + fresh.ended) if name == LOCAL else 1.0
+        return self.bandit.recent_rate(name, float(credit))
+
+    def _is_level_known(self, members: Mapping[str, Searcher]) -> bool:
+        """Whether the best value is known in all likelihood, so that turns go to who finds more modes that have it.
+
+        It is if the last look at the whole box ended there, and it was not the only one to find it.
+        """
+        overview = members.get(OVERVIEW)
+        if (
+            not self.context.is_global
+            or not isinstance(overview, Overview)
+            or overview.last not in self.context.counted
+        ):
+            return False
+        return overview.is_back or len(self.context.counted) > 1

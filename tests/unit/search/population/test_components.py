@@ -67,6 +67,44 @@ def test_components_of_the_pool_are_stopped_close_to_a_mode():
         assert len(components) == 1 - is_stopped
 
 
+def test_components_are_stopped_where_others_ended_in_the_mode_but_for_one_in_four():
+    context = make_context()
+    mode = add_mode(context, [0.45, 0.45], -0.005)
+    components = Components(context)
+    for _ in range(3):
+        components.captures.end(mode, mode, 0.0)
+    for _ in range(8):
+        components.add(ComponentStart(np.array([0.5, 0.5]), 0.001, POOL))
+    said, _, _ = run(components, bowl, 1, radius=0.0)
+    assert [event.origin.number for event in said] == [1, 2, 3, 5, 6, 7]
+    assert components.captures.right.tolist() == [3]  # those that were stopped teach nothing
+
+
+def test_one_that_runs_on_teaches_from_how_far_it_was_drawn_in():
+    context = make_context()
+    mode = add_mode(context, [0.4, 0.4], 0.0)
+    components = started([0.45, 0.45], POOL, context, 0.005)
+    run(components, bowl, 100, radius=0.0)
+    assert components.captures.right.tolist() == [1]
+    assert mode == 0
+    components = started([0.75, 0.75], POOL, context, 0.002)
+    run(components, two_hills, 150, radius=0.0)
+    assert len(components.captures.passed) == 1
+    assert components.captures.passed[0] > 0.2
+
+
+def test_a_large_population_is_not_given_up_while_it_is_wide():
+    """Its best value rises late: a plateau with a narrow peak, lower than what is known."""
+    for factor, is_given_up in ((1, True), (10, False)):
+        context = make_context(is_global=True)
+        add_mode(context, [0.9, 0.1], 1.0)
+        components = Components(context, factor)
+        components.add(ComponentStart(np.array([0.5, 0.5]), 0.3, MIX))
+        rng = np.random.default_rng(1)
+        _, ended, _ = run(components, lambda points: rng.random(len(points)) * 1e-3, 40)  # noqa: B023
+        assert bool(ended) is is_given_up
+
+
 def test_a_hop_says_which_it_was_when_it_is_given_up():
     context = make_context(is_global=True)
     add_mode(context, [0.9, 0.1], 1.0)

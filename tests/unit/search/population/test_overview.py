@@ -46,6 +46,18 @@ def test_where_all_modes_count_one_is_enough_and_else_the_next_is_twice_as_large
         assert len(overview.ask(is_settled=True).points) == 2 * first
 
 
+def test_it_knows_the_mode_it_ended_in_and_whether_that_was_known():
+    context = make_context(is_global=True)
+    overview = Overview(context)
+    assert (overview.last, overview.is_back) == (-1, False)
+    overview.judged(judge(context, ended(overview)))
+    assert (overview.last, overview.is_back) == (0, False)
+    again = ended(overview)
+    if again is not None:  # it was not recognised on its way
+        overview.judged(judge(context, again))
+    assert (overview.last, overview.is_back) == (0, True)
+
+
 def test_a_known_mode_that_is_near_does_not_stop_it():
     context = make_context()
     add_mode(context, [0.32, 0.3], float(ripples(np.array([0.32, 0.3]))))

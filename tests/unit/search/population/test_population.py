@@ -232,3 +232,27 @@ def test_a_verdict_on_a_larger_population_ends_it_alone():
         components.labels.is_waiting[:] = True
     population.judged(Rejected(Origin(POPULATION, "reheat", 0), np.array([0.5, 0.5]), 0.0, "a whim"))
     assert (len(population.components), len(population.large)) == (1, 0)
+
+
+def test_kinds_of_starts_share_slots_however_long_they_stay():
+    """Hops that found nothing, and cost much, hold few slots; what is drawn often fills the others."""
+    population = Population(make_context(maxfev=10**6))
+    population.bandit.charge("hop", 10**6)
+    for _ in range(100):
+        population.bandit.succeed("pool")
+    for _ in range(TUNING.slots):
+        arm = population._choose(["pool", "hop"])
+        population.components.add(ComponentStart(np.full(2, 0.5), 0.1, arm))
+    assert population.components.running("pool") >= TUNING.slots - 1
+
+
+def test_a_larger_population_begins_where_its_share_is_not_used():
+    population = Population(make_context())
+    arms = ["pool", "reheat"]
+    population.bandit.charge("pool", 10**5)
+    for _ in range(10):
+        population.bandit.succeed("reheat")
+    assert population._is_due("reheat", arms)
+    population.bandit.charge("reheat", 10**6)
+    population.bandit.found.clear()
+    assert not population._is_due("reheat", arms)

@@ -54,6 +54,18 @@ def test_a_rate_is_successes_per_evaluation_with_one_credited():
     assert bandit.rate("never tried") == pytest.approx(1 / 10)
 
 
+def test_the_recent_rate_is_that_of_the_later_half():
+    bandit = a_bandit(first_cost=10.0, rich=(50, 100), poor=(0, 40))
+    assert bandit.recent_rate("rich") == pytest.approx(51 / 60)
+    assert bandit.recent_rate("poor") == pytest.approx(1 / 30)
+    bandit.charge("rich", 100)
+    assert bandit.recent_rate("rich") == pytest.approx(1 / 110)
+    bandit.succeed("rich")
+    assert bandit.recent_rate("rich") == pytest.approx(2 / 110)
+    assert bandit.recent_rate("rich", credit=0.1) == pytest.approx(1.1 / 110)
+    assert bandit.recent_rate("never tried") == pytest.approx(1 / 10)
+
+
 def test_an_arm_that_stopped_paying_is_left():
     bandit = a_bandit(once=(20, 100), steady=(4, 100))
     assert share(bandit, "once", ["once", "steady"]) > 0.95

@@ -11,6 +11,7 @@ from allmodes.search.candidate import ANNEALING, LOCAL, OVERVIEW, POPULATION, RE
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.turns import Turns
 from allmodes.search.searchers.multistart import Counts, Multistart
+from allmodes.search.searchers.population.overview import Overview
 
 
 def from_new_places(modes, hits, searches):
@@ -128,6 +129,52 @@ def test_an_overview_has_half_of_all_evaluations():
     assert turns.choose(members) == OVERVIEW
     turns.bandit.charge(OVERVIEW, 1)
     assert turns.choose(members) == LOCAL
+
+
+def with_overview(modes, last, is_back, counts=None):
+    """Turns among local searches, populations and looks at the whole box, the last of which ended in this mode."""
+    turns = make_turns(counts, modes, is_global=True)
+    overview = Overview(turns.context)
+    overview.last, overview.is_back = last, is_back
+    for name in (LOCAL, POPULATION, OVERVIEW):
+        turns.bandit.charge(name, 1000)
+    return turns, {POPULATION: Planned(), OVERVIEW: overview}
+
+
+@pytest.mark.parametrize(
+    ("modes", "last", "is_back", "is_known"),
+    [(1, -1, False, False), (1, 0, False, False), (1, 0, True, True), (2, 1, False, True), (2, -1, False, False)],
+)
+def test_looks_at_the_whole_box_take_less_once_they_agree_on_the_best_value(modes, last, is_back, is_known):
+    turns, members = with_overview(modes, last, is_back)
+    assert (turns.choose(members) == OVERVIEW) is not is_known
+    turns.bandit.charge(POPULATION, 30_000)
+    assert turns.choose(members) == OVERVIEW
+
+
+def test_a_look_that_ended_in_a_worse_mode_says_nothing():
+    turns, members = with_overview(2, 1, True)
+    record = turns.context.archive.records[0]
+    turns.context.archive.add(np.full(2, 0.05), 1.0, record)
+    assert turns.choose(members) == OVERVIEW
+
+
+def test_once_the_best_value_is_known_the_turn_goes_to_who_found_modes_of_late():
+    turns, members = with_overview(2, 1, False)
+    for _ in range(100):
+        turns.bandit.succeed(LOCAL)
+    assert turns.choose(members) == LOCAL
+    turns.bandit.charge(LOCAL, 1001)  # all it found was in the first half
+    turns.bandit.charge(OVERVIEW, 1000)
+    turns.bandit.succeed(POPULATION)
+    assert turns.choose(members) == POPULATION
+
+
+def test_local_searches_that_end_in_known_modes_alone_promise_less():
+    for hits, expected in ((1, LOCAL), (50, POPULATION)):
+        turns, members = with_overview(2, 1, False, Counts(searches=100, fresh=Fresh(np.full(2, hits), 0)))
+        turns.bandit.charge(POPULATION, 500)
+        assert turns.choose(members) == expected
 
 
 def test_a_mode_is_refined_late():

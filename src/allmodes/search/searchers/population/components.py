@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from allmodes.search.candidate import POPULATION, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Event, Recognised
+from allmodes.search.searchers.population.captures import CHECKED, Captures
 from allmodes.search.searchers.population.evolution import Evolution, population_size
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.search.tolerances import EPSILON
@@ -19,6 +20,7 @@ from allmodes.storage import stored
 
 POOL, RAY, MIX, HOP, REHEAT = ARMS = ("pool", "ray", "mix", "hop", "reheat")  # kinds of starts
 
+_DRAWN_IN = (ARMS.index(POOL), ARMS.index(REHEAT))  # starts that are to end far from known modes
 _TESTED = (0, 2, 4)  # which of the points between a component and a mode are evaluated: tests are frequent
 _ROUNDED = 50.0 * EPSILON  # of a value: smaller differences may be rounding
 
@@ -50,6 +52,8 @@ class Labels(NamedTuple):
     rival: Integers  # the mode on whose hill it may be, or -1: then points between are wanted, not a generation
     is_waiting: Booleans  # it has arrived, and waits for the verdict
     is_over: Booleans  # it has ended, and leaves when the next points are asked for
+    closest: Array  # how close it has come to a mode
+    passed: Integers  # which that was, or -1
 
 
 class End(NamedTuple):
@@ -71,12 +75,13 @@ class Components:
     evolution: Evolution = field(init=False)  # their shapes and how they move
     labels: Labels = field(init=False)
     begun: int = 0  # components so far, which is the next one's number
+    captures: Captures = field(default_factory=Captures)  # from how far modes draw those of the pool in
 
     def __post_init__(self) -> None:
         d = self.context.box.d
         self.evolution = Evolution(d, self.factor * population_size(d))
         whole, fact = np.zeros(0, np.int64), np.zeros(0, np.bool_)
-        self.labels = Labels(whole, whole, whole, np.zeros(0), whole, fact, fact)
+        self.labels = Labels(whole, whole, whole, np.zeros(0), whole, fact, fact, np.zeros(0), whole)
 
     def __len__(self) -> int:
         return int(np.count_nonzero(~self.labels.is_over))
@@ -84,9 +89,13 @@ class Components:
     def add(self, start: ComponentStart) -> None:
         """Another component."""
         self.evolution.add(start.point, start.spread)
-        new = (self.begun, ARMS.index(start.arm), start.hop, start.target, -1, False, False)
+        new = (self.begun, ARMS.index(start.arm), start.hop, start.target, -1, False, False, np.inf, -1)
         self.labels = Labels._make(np.append(column, value) for column, value in zip(self.labels, new, strict=True))
         self.begun += 1
+
+    def running(self, arm: str) -> int:
+        """How many have begun by this kind of start and not ended."""
+        return int(np.count_nonzero(~self.labels.is_over & (self.labels.arm == ARMS.index(arm))))
 
     def ask(self) -> Array:
         """Points (N, d): generations, then those between components and modes."""
@@ -155,7 +164,8 @@ class Components:
             return []
         modes, distance = nearest(context, context.box.reflect(state.mean[moved]))
         limit = {POOL: TUNING.apart * radius, REHEAT: TUNING.apart * radius, HOP: TUNING.first_step}
-        is_stopped = distance < np.array([limit.get(arm, 0.0) for arm in ARMS])[self.labels.arm[moved]]
+        reach = np.array([limit.get(arm, 0.0) for arm in ARMS])[self.labels.arm[moved]]
+        is_stopped = distance < np.maximum(reach, self._captured(moved, modes, distance))
         if context.noise == 0:
             age = state.age[moved]
             is_due = (age > context.box.d) & (age % TUNING.test_every == 0)
@@ -163,6 +173,21 @@ class Components:
             tested = moved[~is_stopped & (is_due | (distance < context.tolerances.same))]
             self.labels.rival[tested], _ = nearest(context, state.best_point[tested])
         return self._recognise(moved[is_stopped], modes[is_stopped])
+
+    def _captured(self, moved: Indices, modes: Indices, distance: Array) -> Array:
+        """How close these may come to modes, as others ended there; one in four runs on, to learn from."""
+        labels = self.labels
+        is_closer = distance < labels.closest[moved]
+        labels.closest[moved[is_closer]], labels.passed[moved[is_closer]] = distance[is_closer], modes[is_closer]
+        is_usual = np.isin(labels.arm[moved], _DRAWN_IN) & (labels.number[moved] % CHECKED != 0)
+        return np.where(is_usual, self.captures.of(modes), 0.0)
+
+    def _learn(self, rows: Indices, modes: Indices) -> None:
+        """Components end in these modes, or in none that was known (-1)."""
+        labels = self.labels
+        for k, mode in zip(rows.tolist(), modes.tolist(), strict=True):
+            if labels.arm[k] in _DRAWN_IN and labels.number[k] % CHECKED == 0:
+                self.captures.end(mode, int(labels.passed[k]), float(labels.closest[k]))
 
     def _arrive(self, moved: Indices) -> tuple[list[Event], list[End]]:
         """Components that have converged end, or wait for a verdict."""
@@ -176,6 +201,7 @@ class Components:
         is_known = ~is_failed & ~is_worse & (distance < same)
         waiting = arrived[~(is_failed | is_worse | is_known)]
         self.labels.is_over[arrived[is_failed]], self.labels.is_waiting[waiting] = True, True
+        self._learn(waiting, np.full(len(waiting), -1))
         events = self._recognise(arrived[is_known], modes[is_known])
         events += [Arrived(self._candidate(k)) for k in waiting.tolist()]
         return events, self._end(arrived[is_worse])
@@ -192,23 +218,30 @@ class Components:
         return (span <= limit) | (deviation < 10.0 * EPSILON) | (is_failed & (age > self.evolution.window))
 
     def _cut(self, moved: Indices) -> list[End]:
-        """Give up components that would take too long to become as good as the best, or as where they hopped from."""
+        """Give up components that would take too long to become as good as the best, or as where they hopped from.
+
+        Large ones are only when they are narrow: over ripples their best values rise late.
+        """
         context, state, every = self.context, self.evolution.state, TUNING.test_every
         if not context.is_global or context.noise > 0 or not len(context.archive):
             return []
         is_due = state.age[moved] % every == every // 2  # between two tests, which come first
         moved = moved[is_due & (state.age[moved] > self.evolution.window)]
+        if self.factor > 1:
+            moved = moved[self.evolution.deviation()[moved] < TUNING.first_step]
         gap = np.minimum(self.labels.target[moved], context.archive.best) - state.best_value[moved]
         needed = TUNING.cut * self.evolution.progress()[1][moved]
         return self._end(moved[gap > np.maximum(context.tolerances.tie, needed)])
 
     def _recognise(self, rows: Indices, modes: Indices) -> list[Event]:
         """Components ended in known modes."""
+        self._learn(rows, modes)
         self.labels.is_over[rows] = True
         return [Recognised(self._origin(k), j) for k, j in zip(rows.tolist(), modes.tolist(), strict=True)]
 
     def _end(self, rows: Indices) -> list[End]:
         """Components ended elsewhere."""
+        self._learn(rows, np.full(len(rows), -1))
         state, labels = self.evolution.state, self.labels
         labels.is_over[rows] = True
         return [End(state.best_point[k].copy(), float(state.best_value[k]), int(labels.hop[k])) for k in rows.tolist()]

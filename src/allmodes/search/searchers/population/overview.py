@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import OVERVIEW
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, Event
+from allmodes.search.events import Arrived, Continue, Event, KnownMode, NewMode, Recognised
 from allmodes.search.searcher import Request, Searcher
 from allmodes.search.searchers.population.components import POOL, Components, ComponentStart
 from allmodes.search.searchers.population.evolution import population_size
@@ -36,6 +36,7 @@ class Overview(Searcher):
         components: the one in flight.
         begun: how many there have been.
         points: those in flight.
+        last: the mode that the last one ended in, or -1; `is_back`, whether that was known before.
     """
 
     name = OVERVIEW
@@ -44,6 +45,8 @@ class Overview(Searcher):
     components: Components = field(init=False)
     begun: int = 0
     points: NDArray[np.float64] = field(init=False)
+    last: int = -1
+    is_back: bool = False
 
     def __post_init__(self) -> None:
         self.points = np.zeros((0, self.context.box.d))
@@ -71,8 +74,14 @@ class Overview(Searcher):
         return Request(self.points)
 
     def tell(self, evaluation: Evaluation) -> list[Event]:
-        return self.components.tell(self.points, np.asarray(evaluation.value), radius=0.0)[0]
+        events = self.components.tell(self.points, np.asarray(evaluation.value), radius=0.0)[0]
+        for event in events:
+            if isinstance(event, Recognised):
+                self.last, self.is_back = event.mode, True
+        return events
 
     def judged(self, event: Event) -> None:
+        if isinstance(event, KnownMode | NewMode):
+            self.last, self.is_back = event.mode, isinstance(event, KnownMode)
         if not isinstance(event, Arrived | Continue):
             self.components.judged(event.origin.number)

@@ -109,12 +109,12 @@ class Population(Searcher):
         context, archive, counted = self.context, self.context.archive, self.context.counted
         arms = [POOL, RAY, MIX] if len(counted) >= between_modes.FEWEST else [POOL]
         arms += [HOP] if self.hops.funnels else []
-        if not len(self.large) and self.bandit.choose(context.rng, [*arms, REHEAT]) == REHEAT:
+        if not len(self.large) and self._is_due(REHEAT, [*arms, REHEAT]):
             start = self.hops.reheat()
             if start is not None:
                 self.large.add(start)
         while len(self.components) + len(self.probes.pending) < TUNING.slots:
-            arm = self.bandit.choose(context.rng, arms)
+            arm = self._choose(arms)
             if arm in (RAY, MIX) and self.probes.begin(arm, archive.means[counted]):
                 continue
             start = self.hops.take(context.rng, archive.best) if arm == HOP else self.pool.take()
@@ -122,6 +122,24 @@ class Population(Searcher):
                 return context.scatter(self.pool.wanted)
             self.components.add(start)
         return np.zeros((0, context.box.d))
+
+    def _choose(self, arms: list[str]) -> str:
+        """The kind of start that has the fewest slots of those it should have.
+
+        Kinds get slots as often as they may be the best, not starts: some take ten times as long as others.
+        """
+        drawn = self.bandit.draw(self.context.rng, arms, TUNING.slots)
+        pending = [probe.arm for probe in self.probes.pending]
+        lacking = [drawn.count(arm) - self.components.running(arm) - pending.count(arm) for arm in arms]
+        return arms[int(np.argmax(lacking))]
+
+    def _is_due(self, arm: str, arms: list[str]) -> bool:
+        """Whether an arm had less of the evaluations than it should have, as often as it may be the best."""
+        share, spent = (
+            self.bandit.draw(self.context.rng, arms, TUNING.slots).count(arm) / TUNING.slots,
+            self.bandit.spent,
+        )
+        return spent.get(arm, 0) < share * sum(spent.values())
 
     def _move(self, components: Components, points: Array, values: Array) -> list[Event]:
         """Components move, and some end: at a local optimum worth hopping from, unless a mode is there."""

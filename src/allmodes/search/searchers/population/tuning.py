@@ -12,9 +12,7 @@ class Tuning:
     """See `docs/tuning.md` for what halving and doubling each does."""
 
     slots: int = constant(16, "components", "and probes at once: enough for workers, few enough to learn from")
-    large_size: int = constant(
-        10, "populations", "of one as wide as the box, or begun at an optimum: ripples average out"
-    )
+    large_size: int = constant(10, "populations", "size of a large one over the usual: it sees the slope under ripples")
     generations: int = constant(20, "generations / d", "that it takes to converge, about: what it will cost")
 
     # distances
