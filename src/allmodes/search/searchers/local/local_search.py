@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
+from allmodes.search.candidate import LEAPING, LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
@@ -72,7 +72,8 @@ class LocalSearch:
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
-        self.trust_region.open(np.array([start.point for start in starts]), radii, origins, paths)
+        leaps = np.array([start.kind == LEAPING for start in starts])
+        self.trust_region.open(np.array([start.point for start in starts]), radii, origins, paths, leaps=leaps)
         return origins
 
     def resume(self, event: Continue) -> None:
@@ -82,7 +83,7 @@ class LocalSearch:
         if event.is_kinked:
             self.quasi_newton.open(event, path)
         else:
-            self.trust_region.open(event.point[None], event.radius, [origin], [path], along=event.along)
+            self.trust_region.resume(event, path)
 
     # ---- asking
 
@@ -97,7 +98,7 @@ class LocalSearch:
             phases = machine.table.phase[idle]
             for phase in map(Phase, sorted(set(phases.tolist()))):
                 rows = idle[phases == phase.value]
-                centres = None if phase is Phase.STEP else machine.table.point[rows]
+                centres = None if phase in (Phase.STEP, Phase.LEAP) else machine.table.point[rows]
                 points = machine.points(phase, rows)
                 has_sides = name == TRUST_REGION and phase is not Phase.FINAL
                 blocks.append(Block(name, phase.name, rows, points, centres, has_sides))
