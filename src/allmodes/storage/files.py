@@ -32,7 +32,7 @@ from allmodes.storage.packing import Arrays, Tree, pack, unpack
 
 FORMAT = "allmodes state"
 FORMAT_VERSION = 1
-STATE_VERSION = 6
+STATE_VERSION = 7
 _FIRST_STATE_VERSION = 1  # of files whose header names none
 _ZIP = b"PK\x03\x04"  # how an npz file begins
 _NPY = ".npy"  # how its entries end
