@@ -8,23 +8,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import (
-    AT_BOUNDS,
-    BETWEEN_MODES,
-    GIVEN,
-    LEAPING,
-    LOCAL,
-    NEAR_BEST,
-    SCREENED,
-    SPACE_FILLING,
-    Start,
-)
+from allmodes.search.candidate import AT_BOUNDS, BETWEEN_MODES, GIVEN, LOCAL, NEAR_BEST, SCREENED, SPACE_FILLING, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Event, Failed, KnownMode, NewMode, RanAway, Recognised, Rejected, Stuck
 from allmodes.search.fresh import Fresh
 from allmodes.search.scheduling.bandit import Bandit
 from allmodes.search.scheduling.tuning import TUNING as SCHEDULING
-from allmodes.search.starts import at_bounds, between_modes, leaping, near_best
+from allmodes.search.starts import at_bounds, between_modes, near_best
 from allmodes.search.starts.drawn import Drawn
 from allmodes.search.starts.queue import Queue
 from allmodes.search.starts.screened import Screened
@@ -42,13 +32,8 @@ _VERDICTS = (NewMode, KnownMode, Rejected)
 _ENDS = (Recognised, *_VERDICTS, Stuck, RanAway, Failed)
 _IN_MODES = (Recognised, NewMode, KnownMode)
 _NOWHERE = (Rejected, Stuck, RanAway)
-_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS, LEAPING)  # starts in new places; those between modes are not
-_DRAW = {
-    BETWEEN_MODES: between_modes.draw,
-    NEAR_BEST: near_best.draw,
-    AT_BOUNDS: at_bounds.draw,
-    LEAPING: leaping.draw,
-}
+_FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
+_DRAW = {BETWEEN_MODES: between_modes.draw, NEAR_BEST: near_best.draw, AT_BOUNDS: at_bounds.draw}
 
 
 @stored
@@ -189,7 +174,6 @@ class Multistart:
             BETWEEN_MODES: len(self.context.counted) >= between_modes.FEWEST,
             NEAR_BEST: self.context.is_global,
             AT_BOUNDS: archive.has_boundary and self.context.drawn is None,  # bounds have no share of what is drawn
-            LEAPING: not self.context.is_global and not self.context.has_model and self.context.drawn is None,
         }
         return [usual, *(kind for kind, possible in is_possible.items() if possible)]
 

@@ -1,14 +1,15 @@
-"""Searches that first look far away, where their slopes point to."""
+"""Searches that first look far away, where their slopes point to, and begin there if that is one of the best places."""
 
 import numpy as np
 import pytest
 from local_runs import a_context, run
 
-from allmodes.search.candidate import LEAPING, SPACE_FILLING, Start
+from allmodes.search.candidate import GIVEN, LEAPING, SPACE_FILLING, Start
 from allmodes.search.events import Arrived
 from allmodes.search.searchers.local.local_search import LocalSearch
 
-CORNER = np.array([1.0, 0.0])
+CORNER, BESIDE = np.array([1.0, 0.0]), np.array([0.52, 0.57])
+LOW, HIGH = np.full(8, -9.0), np.full(8, 9.0)  # landings of other searches
 
 
 def rippled(z):
@@ -20,32 +21,48 @@ def rippled(z):
     return value, slope, hessian
 
 
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_a_search_that_leaps_ends_at_the_end_of_the_slope(order):
-    """The other one ends on the nearest hill."""
-    ends = {}
-    for kind in (LEAPING, SPACE_FILLING):
-        context = a_context(order, function=rippled)
-        local = LocalSearch(context)
-        local.open([Start(np.array([0.52, 0.57]), kind)])
-        (event,) = run(local, rippled)
-        assert isinstance(event, Arrived)
-        ends[kind] = event.candidate
-    assert np.abs(ends[LEAPING].point - CORNER).max() < 0.08  # the last hill before the corner
-    assert np.abs(ends[SPACE_FILLING].point - 0.5).max() < 0.11
-    assert ends[LEAPING].value > ends[SPACE_FILLING].value + 2.0
+def ended(order, landings, kind=SPACE_FILLING, function=rippled, start=BESIDE, nfev=1000, **known):
+    """How a search from a start ends, and the context."""
+    context = a_context(order, function=function)
+    context.landings, context.nfev = landings, nfev
+    for name, value in known.items():
+        setattr(context, name, value)
+    local = LocalSearch(context)
+    local.open([Start(start, kind)])
+    (event,) = run(local, function)
+    assert isinstance(event, Arrived)
+    return event.candidate, context
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_where_it_is_lower_far_away_it_begins_nearer_or_where_it_is(order):
+def test_from_one_of_the_best_landings_a_search_begins_there(order):
+    """It ends at the end of the slope; others end on the hill where they begin."""
+    leapt, context = ended(order, LOW)
+    assert np.abs(leapt.point - CORNER).max() < 0.08  # the last hill before the corner
+    assert leapt.origin.start == LEAPING
+    assert leapt.value > 2.0
+    for landings in (HIGH, LOW[:7]):
+        climbed, context = ended(order, landings)
+        assert np.abs(climbed.point - 0.5).max() < 0.11
+        assert climbed.origin.start == SPACE_FILLING
+        assert len(context.landings) == len(landings) + 1
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_where_it_is_lower_far_away_a_search_begins_where_it_is(order):
     def peak(z):
         apart = z - 0.4
         H = np.broadcast_to(-8.0 * np.eye(2), (*z.shape, 2))
         return -4.0 * (apart**2).sum(axis=-1), -8.0 * apart, H
 
-    for start in ([0.39, 0.41], [0.1, 0.2]):
-        local = LocalSearch(a_context(order, function=peak))
-        local.open([Start(np.array(start), LEAPING)])
-        (event,) = run(local, peak)
-        assert isinstance(event, Arrived)
-        np.testing.assert_allclose(event.candidate.point, 0.4, atol=1e-5)
+    found, context = ended(order, LOW, function=peak, start=np.array([0.3, 0.35]))
+    np.testing.assert_allclose(found.point, 0.4, atol=1e-5)
+    assert found.origin.start == SPACE_FILLING
+    assert len(context.landings) == 9
+
+
+@pytest.mark.parametrize("known", [{"kind": GIVEN}, {"nfev": 100}, {"is_global": True}])
+def test_searches_look_far_where_that_costs_little_and_all_modes_count(known):
+    """Points that the user gave are to stay where they are; screened ones are good already."""
+    _, context = ended(1, LOW, **known)
+    assert len(context.landings) == 8

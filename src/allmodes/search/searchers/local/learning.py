@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import Origin
+from allmodes.search.candidate import LEAPING, Origin
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local import finite_differences, models, residuals
@@ -40,7 +40,7 @@ class TrustRegionTable(Table):
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
         was_measured: of residuals, whether the curvature was measured, and not only shown by steps.
-        is_leaping: whether it looks for higher ground far away before it begins.
+        is_leaping: whether it looks far away before it begins.
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
@@ -71,6 +71,12 @@ class TrustRegionTable(Table):
         rows = super().open(points, origins, paths)
         self.ceiling[rows] = self.apart[rows] = np.inf
         return rows
+
+    def leap(self, rows: Rows, points: Array) -> None:
+        """Searches begin at other points (n, d) than they were put at."""
+        self.point[rows] = self.came_from[rows] = points
+        for k in rows.tolist():
+            self.origins[k] = self.begun(k)._replace(start=LEAPING)
 
 
 # ---- what they want to know
@@ -134,7 +140,7 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     else:  # the first step is as long as the radius
         size = TUNING.flatter * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
-    is_leaping = table.is_leaping[rows]
+    is_leaping = table.is_leaping[rows] & np.isfinite(table.value[rows] + slope.sum(axis=1))
     if not is_leaping.any():
         return rows
     leaping = rows[is_leaping]
@@ -151,20 +157,21 @@ def _farthest(context: Context, points: Array, g: Array) -> Array:
 
 
 def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
-    """Higher ground far away: the search begins there; else somewhat nearer, or at last where it is."""
-    trial, is_higher = points[:, 0], told.value[:, 0] > table.value[rows]
-    landed, refused = rows[is_higher], rows[~is_higher]
-    table.point[landed] = table.came_from[landed] = trial[is_higher]
-    table.is_leaping[landed] = False
-    s = TUNING.shrinkage * (trial - table.point[rows])[~is_higher]
-    table.trial[refused] = table.point[refused] + s
-    stays = refused[np.abs(s).max(axis=1) < TUNING.first_radius]
-    table.is_leaping[stays] = False
+    """The values far away: from the best of such points searches begin there, from others where they were put.
+
+    Climbing step by step a search ends in the nearest hollow of a wide slope. What lies at the end of the slope has a
+    small basin then, however wide the slope is; but few points there are as high.
+    """
+    value = told.value[:, 0]
+    is_best = np.array([context.observe_landing(each) for each in value.tolist()]) & (value > table.value[rows])
+    landed = rows[is_best]
+    table.is_leaping[rows] = False
+    table.leap(landed, points[is_best, 0])
     if context.order == 0:  # the slope there is not known
         table.phase[landed] = Phase.START.value
-        return stays
-    begun = Evaluation(*[None if part is None else part[is_higher] for part in told])
-    return np.concatenate([told_start(context, table, landed, points[is_higher], begun), stays])
+        return rows[~is_best]
+    begun = Evaluation(*[None if part is None else part[is_best] for part in told])
+    return np.concatenate([told_start(context, table, landed, points[is_best], begun), rows[~is_best]])
 
 
 def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:

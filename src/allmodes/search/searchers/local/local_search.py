@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LEAPING, LOCAL, SPACE_FILLING, Origin, Start
+from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin, Start
 from allmodes.search.context import Context
 from allmodes.search.events import Continue, Event
 from allmodes.search.searcher import Block
@@ -72,7 +72,7 @@ class LocalSearch:
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
-        leaps = np.array([start.kind == LEAPING for start in starts])
+        leaps = np.array([start.kind == SPACE_FILLING for start in starts]) & self.context.looks_far
         self.trust_region.open(np.array([start.point for start in starts]), radii, origins, paths, leaps=leaps)
         return origins
 

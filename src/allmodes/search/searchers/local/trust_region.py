@@ -50,7 +50,7 @@ class TrustRegion:
     ) -> Rows:  # fmt: skip
         """Begin at points (n, d); where they have met a kink before they are not handed over to lines again.
 
-        Searches that begin across a direction (d,) do not move along it, as they would on lines. Some may leap first.
+        Searches that begin across a direction (d,) do not move along it, as they would on lines. Some look far away.
         """
         rows, table = self.table.open(points, origins, paths), self.table
         table.radius[rows], table.has_met_kink[rows] = radii, has_met_kink or along is not None
