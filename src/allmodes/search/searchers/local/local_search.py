@@ -72,7 +72,8 @@ class LocalSearch:
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
-        leaps = np.array([start.kind == SPACE_FILLING for start in starts]) & self.context.looks_far
+        looks_far = self.recognises and self.context.looks_far
+        leaps = np.array([looks_far and start.kind == SPACE_FILLING for start in starts])
         self.trust_region.open(np.array([start.point for start in starts]), radii, origins, paths, leaps=leaps)
         return origins
 
