@@ -23,7 +23,6 @@ Array = NDArray[np.float64]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _FEW_VALUES = 8  # space-filling values below which their range stands in for the interquartile range
-_LANDINGS = 0.02  # of the evaluations, to look far away: where searches are short not all of them do
 _BEST_LANDINGS = 0.125  # of the landings: from so few searches begin there and not where they were put
 _MOST_VALUES = 4096  # space-filling values kept: more would not change the quartiles
 
@@ -181,12 +180,6 @@ class Context:
         quarters = (len(self.sampled) - 1) * shares // 4
         low, middle, high = np.partition(self.sampled, quarters)[quarters]
         self.level, self.scale = float(middle), float(high - low)
-
-    @property
-    def looks_far(self) -> bool:
-        """Whether a search is to look far away before it begins: that takes a small share of the evaluations."""
-        is_apt = self.box.d > 1 and not self.is_global and not self.has_model and self.drawn is None
-        return is_apt and len(self.landings) < _LANDINGS * self.nfev
 
     def observe_landing(self, value: float) -> bool:
         """A value far away, where the slopes of a search point to: whether it is one of the best of its kind."""

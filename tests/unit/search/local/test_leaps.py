@@ -21,13 +21,13 @@ def rippled(z):
     return value, slope, hessian
 
 
-def ended(order, landings, kind=SPACE_FILLING, function=rippled, start=BESIDE, nfev=1000, **known):
+def ended(order, landings, kind=SPACE_FILLING, function=rippled, start=BESIDE, spent=1000, **known):
     """How a search from a start ends, and the context."""
     context = a_context(order, function=function)
-    context.landings, context.nfev = landings, nfev
+    context.landings = landings
     for name, value in known.items():
         setattr(context, name, value)
-    local = LocalSearch(context)
+    local = LocalSearch(context, spent=spent)
     local.open([Start(start, kind)])
     (event,) = run(local, function)
     assert isinstance(event, Arrived)
@@ -61,7 +61,7 @@ def test_where_it_is_lower_far_away_a_search_begins_where_it_is(order):
     assert len(context.landings) == 9
 
 
-@pytest.mark.parametrize("known", [{"kind": GIVEN}, {"nfev": 100}, {"is_global": True}])
+@pytest.mark.parametrize("known", [{"kind": GIVEN}, {"spent": 100}, {"is_global": True}])
 def test_searches_look_far_where_that_costs_little_and_all_modes_count(known):
     """Points that the user gave are to stay where they are; screened ones are good already."""
     _, context = ended(1, LOW, **known)

@@ -18,6 +18,8 @@ from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
 
+_LANDINGS = 0.02  # of the evaluations, to look far away: where searches are short not all of them do
+
 TRUST_REGION, QUASI_NEWTON = "trust region", "quasi-Newton"
 
 
@@ -28,10 +30,12 @@ class LocalSearch:
 
     Attributes:
         recognises: whether searches that fall into a known mode are stopped.
+        spent: evaluations of all searches so far.
     """
 
     context: Context
     recognises: bool = True
+    spent: int = 0
     trust_region: TrustRegion = field(init=False)
     quasi_newton: QuasiNewton = field(init=False)
 
@@ -72,10 +76,17 @@ class LocalSearch:
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
-        looks_far = self.recognises and self.context.looks_far
-        leaps = np.array([looks_far and start.kind == SPACE_FILLING for start in starts])
+        leaps = np.array([self._looks_far and start.kind == SPACE_FILLING for start in starts])
         self.trust_region.open(np.array([start.point for start in starts]), radii, origins, paths, leaps=leaps)
         return origins
+
+    @property
+    def _looks_far(self) -> bool:
+        """Whether searches are to look far away before they begin: that takes a small share of the evaluations."""
+        context = self.context
+        is_apt = self.recognises and context.box.d > 1 and context.drawn is None
+        is_apt &= not (context.is_global or context.has_model)
+        return is_apt and len(context.landings) < _LANDINGS * self.spent
 
     def resume(self, event: Continue) -> None:
         """A search goes on, or begins, at a point."""
@@ -125,6 +136,7 @@ class LocalSearch:
             for block, told in zip(blocks, evaluations, strict=True):
                 table, rows, points = self._table(block), block.rows, block.points
                 table.cost[rows] += points.shape[1]
+                self.spent += len(rows) * points.shape[1]
                 table.is_asked[rows] = False
                 if block.machine == QUASI_NEWTON:
                     kinked |= self.quasi_newton.tell(Phase[block.kind], rows, points, told)
