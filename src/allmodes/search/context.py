@@ -16,6 +16,7 @@ from allmodes.search.archive import Archive
 from allmodes.search.checked import Checks
 from allmodes.search.group import Group
 from allmodes.search.starts.drawn import Drawn
+from allmodes.search.starts.landings import Landings
 from allmodes.search.tolerances import Tolerances
 from allmodes.storage import stored
 
@@ -23,7 +24,6 @@ Array = NDArray[np.float64]
 
 _NEEDS: tuple[Needs, ...] = (VALUE, GRADIENT, GRADIENT | HESSIAN)
 _FEW_VALUES = 8  # space-filling values below which their range stands in for the interquartile range
-_BEST_LANDINGS = 0.125  # of the landings: from so few searches begin there and not where they were put
 _MOST_VALUES = 4096  # space-filling values kept: more would not change the quartiles
 
 
@@ -56,7 +56,7 @@ class Context:
         asymmetry: where the function proved not to have that symmetry, in words.
         is_system: whether F and its Jacobian come in the place of gradients and Hessians.
         drawn: the draws to begin at, where the user gave some; None where starts fill the box.
-        landings: values far away, where the slopes of searches pointed to before they began.
+        landings: places far away, where the slopes of searches pointed to before they began.
         reserve: evaluations that are kept back for singular roots: see `kept_back`.
     """
 
@@ -90,7 +90,7 @@ class Context:
     asymmetry: str = ""
     is_system: bool = False
     reserve: int = 0
-    landings: Array = field(default_factory=lambda: np.zeros(0))
+    landings: Landings = field(default_factory=Landings)
     drawn: Drawn | None = None
 
     def scatter(self, n: int) -> Array:
@@ -180,12 +180,6 @@ class Context:
         quarters = (len(self.sampled) - 1) * shares // 4
         low, middle, high = np.partition(self.sampled, quarters)[quarters]
         self.level, self.scale = float(middle), float(high - low)
-
-    def observe_landing(self, value: float) -> bool:
-        """A value far away, where the slopes of a search point to: whether it is one of the best of its kind."""
-        before = self.landings
-        self.landings = np.append(before[-_MOST_VALUES:], value)
-        return len(before) >= _FEW_VALUES and bool(value > np.quantile(before, 1.0 - _BEST_LANDINGS))
 
     def keep_back(self, evaluations: int) -> None:
         """So many more are wanted at the end."""

@@ -72,11 +72,11 @@ class TrustRegionTable(Table):
         self.ceiling[rows] = self.apart[rows] = np.inf
         return rows
 
-    def leap(self, rows: Rows, points: Array) -> None:
-        """Searches begin at other points (n, d) than they were put at."""
-        self.point[rows] = self.came_from[rows] = points
-        for k in rows.tolist():
-            self.origins[k] = self.begun(k)._replace(start=LEAPING)
+    def leap(self, k: int, point: Array) -> None:
+        """A search begins at another point than it was put at."""
+        self.point[k] = self.came_from[k] = point
+        self.phase[k] = Phase.START.value
+        self.origins[k] = self.begun(k)._replace(start=LEAPING)
 
 
 # ---- what they want to know
@@ -157,21 +157,16 @@ def _farthest(context: Context, points: Array, g: Array) -> Array:
 
 
 def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
-    """The values far away: from the best of such points searches begin there, from others where they were put.
-
-    Climbing step by step a search ends in the nearest hollow of a wide slope. What lies at the end of the slope has a
-    small basin then, however wide the slope is; but few points there are as high.
-    """
-    value = told.value[:, 0]
-    is_best = np.array([context.observe_landing(each) for each in value.tolist()]) & (value > table.value[rows])
-    landed = rows[is_best]
+    """The values far away. Some searches begin at the best such place that is left, and others where they were put."""
+    stays = np.ones(len(rows), bool)
+    for i, (k, value) in enumerate(zip(rows.tolist(), told.value[:, 0].tolist(), strict=True)):
+        context.landings.add(points[i, 0], value)
+        place = context.landings.take(float(table.value[k]))
+        if place is not None:
+            table.leap(k, place)
+            stays[i] = False
     table.is_leaping[rows] = False
-    table.leap(landed, points[is_best, 0])
-    if context.order == 0:  # the slope there is not known
-        table.phase[landed] = Phase.START.value
-        return rows[~is_best]
-    begun = Evaluation(*[None if part is None else part[is_best] for part in told])
-    return np.concatenate([told_start(context, table, landed, points[is_best], begun), rows[~is_best]])
+    return rows[stays]
 
 
 def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:

@@ -86,7 +86,7 @@ class LocalSearch:
         context = self.context
         is_apt = self.recognises and context.box.d > 1 and context.drawn is None
         is_apt &= not (context.is_global or context.has_model)
-        return is_apt and len(context.landings) < _LANDINGS * self.spent
+        return is_apt and context.landings.seen < _LANDINGS * self.spent
 
     def resume(self, event: Continue) -> None:
         """A search goes on, or begins, at a point."""
