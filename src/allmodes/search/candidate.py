@@ -14,8 +14,8 @@ from allmodes.storage import stored
 Array = NDArray[np.float64]
 
 # Kinds of starts of local searches.
-GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS = (
-    "given", "space-filling", "screened", "between modes", "near best", "at bounds",
+GIVEN, SPACE_FILLING, SCREENED, BETWEEN_MODES, NEAR_BEST, AT_BOUNDS, LEAPING = (
+    "given", "space-filling", "screened", "between modes", "near best", "at bounds", "leaping",
 )  # fmt: skip
 FRESH = (SPACE_FILLING, SCREENED, AT_BOUNDS)  # starts in new places; those between modes are not
 EQUATIONS = "equations"  # where the Hessian of a candidate comes from that is a simple root

@@ -16,6 +16,7 @@ from allmodes.search.archive import Archive
 from allmodes.search.checked import Checks
 from allmodes.search.group import Group
 from allmodes.search.starts.drawn import Drawn
+from allmodes.search.starts.landings import Landings
 from allmodes.search.tolerances import Tolerances
 from allmodes.storage import stored
 
@@ -54,6 +55,7 @@ class Context:
         asymmetry: where the function proved not to have that symmetry, in words.
         is_system: whether F and its Jacobian take the place of gradients and Hessians.
         drawn: the draws to begin at, where the user gave some; None where starts fill the box.
+        landings: places far away, where the slopes of searches pointed to before they began.
         reserve: evaluations that are kept back for singular roots: see `kept_back`.
     """
 
@@ -87,6 +89,7 @@ class Context:
     asymmetry: str = ""
     is_system: bool = False
     reserve: int = 0
+    landings: Landings = field(default_factory=Landings)
     drawn: Drawn | None = None
 
     def scatter(self, n: int) -> Array:

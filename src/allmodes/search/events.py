@@ -41,7 +41,7 @@ class Stuck(NamedTuple):
 
 
 class RanAway(NamedTuple):
-    """A local search left for infinity."""
+    """A local search left for infinity, or for where it is of no use."""
 
     origin: Origin
 
@@ -87,6 +87,8 @@ class Continue(NamedTuple):
         goal, goal_value, goal_reach: a point that the search may come back to: once it is that close, and has regained
             nearly all of the value, it ends. None without one.
         along: a unit vector (d,) in which a smooth search does not move; None for one that moves freely.
+        ceiling: the value above which a smooth search is of no use, and ends.
+        between: two points (2, d), no farther from both than they are apart it is to stay, or ends; None if anywhere.
     """
 
     origin: Origin
@@ -97,6 +99,8 @@ class Continue(NamedTuple):
     goal_value: float = np.inf
     goal_reach: float = 0.0
     along: Array | None = None
+    ceiling: float = np.inf
+    between: Array | None = None
 
 
 SearchEvent: TypeAlias = Arrived | Recognised | Stuck | RanAway | Failed

@@ -20,6 +20,7 @@ from allmodes.search.geometry import clip, lengths
 from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import BySearch, ByValues, Different, Optimum, Same, Step
 from allmodes.search.verify.same_mode import is_one_hill, points_between
+from allmodes.search.verify.stationarity import shape
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import stored
 
@@ -90,7 +91,9 @@ class Between(ByValues):
         is_tie = abs(candidate.value - height) <= context.tolerances.tie
         if self.optimum.is_level and is_tie and context.box.d > 1:
             nodes = np.stack([candidate.point + line, candidate.point])
-            return LevelPath(self.optimum, self.mode, nodes, is_kinked=candidate.is_kinked)
+            path = LevelPath(self.optimum, self.mode, nodes, is_kinked=candidate.is_kinked)
+            is_curved = self.optimum.kind in ("optimum", "boundary") and not candidate.is_kinked
+            return Ridge(self.optimum, path) if is_curved and candidate.source != "component" else path
         return Different(self.optimum, self.mode)
 
     def _slack(self, context: Context, line: Array) -> float:
@@ -102,6 +105,41 @@ class Between(ByValues):
         if candidate.source == "component":
             return tolerances.tie
         return tolerances.rounding(largest(candidate.hessian))
+
+
+@stored
+@dataclass(frozen=True)
+class Ridge(BySearch):
+    """Does the function fall along the ridge, on both sides of an optimum that is curved as far as values tell?
+
+    Then no path at one height begins there, wherever it leads to: two short searches show it, and a path takes many.
+
+    Attributes:
+        optimum: the candidate.
+        path: what is asked if the ridge does not fall.
+        side: of the optimum, 1 or -1.
+    """
+
+    optimum: Optimum
+    path: LevelPath
+    side: float = 1.0
+
+    def search(self, context: Context, origin: Origin) -> Continue:
+        """Across the axis of least curvature, as far along it as ground that looks level is probed."""
+        candidate = self.optimum.candidate
+        axis, distance = shape(context, candidate).axes[-1], TUNING.probe_ratio * TUNING.probe_near
+        point = clip(context.box, candidate.point + self.side * distance * axis)
+        return Continue(origin, point, 0.5 * distance, along=axis, ceiling=self._height(context))
+
+    def _height(self, context: Context) -> float:
+        return self.optimum.candidate.value - context.tolerances.tie
+
+    def ended(self, context: Context, event: SearchEvent) -> Step:
+        if not isinstance(event, Arrived) or event.candidate.value > self._height(context):
+            return self.path
+        if self.side > 0.0:
+            return replace(self, side=-1.0)
+        return Different(self.optimum._replace(is_level=False), self.path.mode)
 
 
 @stored
@@ -145,7 +183,9 @@ class LevelPath(BySearch):
         aside /= max(float(lengths(aside)), TINY)
         point = clip(context.box, 0.5 * (start + end) + _BESIDE[self.side] * length * aside)
         radius = 0.5 * min(_short(context), length)
-        return Continue(origin, point, radius, self.is_kinked, along=along)
+        return Continue(
+            origin, point, radius, self.is_kinked, along=along, ceiling=self._heights(context)[1], between=self.ends
+        )
 
     def ended(self, context: Context, event: SearchEvent) -> Step:
         if isinstance(event, Stuck) and not self.is_kinked:
@@ -169,14 +209,19 @@ class LevelPath(BySearch):
             return Same(self.optimum, self.mode, path.nodes[1:-1])
         return path
 
+    def _heights(self, context: Context) -> tuple[float, float]:
+        """Between which values ground is level."""
+        heights = (self.optimum.candidate.value, float(context.archive.values[self.mode]))
+        return min(heights) - context.tolerances.tie, max(heights) + context.tolerances.tie
+
     def _node(self, context: Context, event: SearchEvent) -> Array | None:
         """Where a search ended, if that is level ground between the ends of its piece."""
         if not isinstance(event, Arrived):
             return None
-        heights = (self.optimum.candidate.value, float(context.archive.values[self.mode]))
-        tie, middle = context.tolerances.tie, self.ends.mean(axis=0)
+        lowest, highest = self._heights(context)
+        middle = self.ends.mean(axis=0)
         node = middle + context.box.difference(event.candidate.point, middle)
-        is_level = min(heights) - tie <= event.candidate.value <= max(heights) + tie
+        is_level = lowest <= event.candidate.value <= highest
         length = float(lengths(self.ends[1] - self.ends[0]))
         is_between = lengths(self.ends - node).max() <= TUNING.path_shrink * length
         return node if is_level and is_between else None

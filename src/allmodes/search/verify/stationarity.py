@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from allmodes.search.candidate import Candidate
 from allmodes.search.context import Context
 from allmodes.search.curvature import LowRank, largest
 from allmodes.search.geometry import clip, is_held, lengths, room
+from allmodes.search.searchers.local import finite_differences
 from allmodes.search.tolerances import TINY
 from allmodes.search.verify.question import PLATEAU, ByValues, Higher, NoOptimum, Optimum, Step
 from allmodes.search.verify.tuning import TUNING
@@ -76,7 +77,7 @@ def _shape_of_few(context: Context, candidate: Candidate, H: LowRank) -> Shape:
     held = is_held(context.box, candidate.point, g) & (np.abs(g) > 1e-8 * size)
     level = TUNING.level * size
     is_weak = H.eigenvalues >= -max(TUNING.weak * size, TUNING.gentle * context.scale, level)
-    is_weak[: -_WEAKEST] = False
+    is_weak[:-_WEAKEST] = False
     return Shape(held, H.eigenvalues, H.axes, level, is_weak)
 
 
@@ -117,9 +118,13 @@ class WeakAxes(ByValues):
 
     It is asked as near as rounding allows, for valleys bend; but not so near that the function falls by what may still
     be gained: there a level valley, or a peak of higher order, looks like a parabola, too.
+
+    Attributes:
+        is_remeasured: whether the curvature was measured twice.
     """
 
     candidate: Candidate
+    is_remeasured: bool = False
 
     def _lengths(self, context: Context, seen: Shape) -> Array:
         candidate = self.candidate
@@ -152,10 +157,48 @@ class WeakAxes(ByValues):
         # each far side by itself: where a level valley bends, one falls a lot and the other hardly
         is_parabola = (falls > TUNING.seen * predicted)[:, 1].all(axis=0) & (far < TUNING.quartic * near)
         if not (is_alike & is_parabola).all():
-            return LevelGround(candidate)
+            is_another = (near > 0.0) & (far > TUNING.linear * near) & (far < TUNING.quartic * near)
+            is_another = (is_another & (falls[:, 1] > TUNING.seen * far).all(axis=0)).all()
+            return self._again(context) if is_another else LevelGround(candidate)
         is_vague = seen.least > -TUNING.vague_of_fits * float(np.abs(seen.eigenvalues).max())
         is_vague &= context.has_model and candidate.source != "derivatives"  # where residuals vanish models are exact
         return _optimum(context, candidate, is_level=is_vague)
+
+    def _again(self, context: Context) -> Step:
+        """A parabola, but not that of the model: is the model wrong?"""
+        again, level = Remeasured(self.candidate), LevelGround(self.candidate)
+        if context.order or context.has_model or self.is_remeasured:
+            return level
+        return again if context.box.inside(again.points(context)).all() else level
+
+
+@stored
+@dataclass(frozen=True)
+class Remeasured(ByValues):
+    """What is the curvature, measured on both sides? On one side alone it is off by what changes over the step."""
+
+    candidate: Candidate
+
+    def _steps(self, context: Context, seen: Shape) -> Array:
+        values = np.array([self.candidate.value])
+        return finite_differences.curvature_steps(context, values, seen.eigenvalues[None])[0]
+
+    def points(self, context: Context) -> Array:
+        seen = shape(context, self.candidate)
+        return finite_differences.central_points(self.candidate.point, self._steps(context, seen), seen.axes)
+
+    def answer(self, context: Context, points: Array, values: Array) -> Step:
+        candidate, seen = self.candidate, shape(context, self.candidate)
+        if not np.isfinite(values).all():
+            return LevelGround(candidate)
+        M = finite_differences.central_hessian(candidate.value, values, self._steps(context, seen))
+        free = np.ix_(~seen.held, ~seen.held)
+        hessian = np.array(candidate.hessian)
+        hessian[free] = (seen.axes.T @ M @ seen.axes)[free]
+        step = examine(context, replace(candidate, hessian=hessian))
+        if isinstance(step, WeakAxes):
+            return replace(step, is_remeasured=True)
+        return step if isinstance(step, Optimum) else LevelGround(candidate)
 
 
 def _asked(context: Context, seen: Shape) -> NDArray[np.bool_]:

@@ -302,3 +302,23 @@ def test_with_gradients_no_point_is_made_for_pairs_of_axes():
     tracemalloc.stop()
     assert points.shape == (1, d, d)
     assert most < 50 * points.nbytes
+
+
+def test_second_derivatives_on_both_sides_do_not_see_third_ones():
+    """Those on one side are off by the third derivative times the step."""
+    point, size = np.array([0.5, 0.4, 0.3]), 1e-3
+    axes, _ = np.linalg.qr(RNG.normal(size=(D, D)))
+
+    def cubic(x):
+        return quadratic(x) + 50.0 * x.prod(axis=-1) + 30.0 * x[..., 0] ** 3
+
+    others = np.array([[0.0, point[2], point[1]], [point[2], 0.0, point[0]], [point[1], point[0], 0.0]])
+    H = A + 50.0 * others + np.diag([180.0 * point[0], 0.0, 0.0])
+    steps = np.full(D, size)
+    moved = differences.central_points(point, steps, axes)
+    assert moved.shape == (D * D + D, D)
+    M = differences.central_hessian(cubic(point), cubic(moved), steps)
+    np.testing.assert_allclose(differences.turned(M, axes), H, atol=1e-7)
+    one_sided = differences.hessian_points(point[None], steps[None], LOWER, UPPER, axes)
+    M = differences.hessian(point[None], cubic(point)[None], one_sided, cubic(one_sided), axes)[0]
+    assert np.abs(differences.turned(M, axes) - H).max() > 1e-3

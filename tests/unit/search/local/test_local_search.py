@@ -127,8 +127,8 @@ def test_first_values_of_space_filling_starts_tell_the_level_and_no_others():
 
 
 def test_first_steps_are_those_wanted_or_the_usual_ones():
-    context = a_context(1, function=quartic)
     for radius, length in ((0.0, TUNING.first_radius * np.sqrt(2.0)), (0.03, 0.03)):
+        context = a_context(1, function=quartic)
         local = begin(context, [(0.5, 0.5)], radius=radius)
         blocks = local.ask()
         local.tell(blocks, answer(context, blocks, quartic))

@@ -8,8 +8,8 @@ from judging import candidate_at, climb, make_context
 
 from allmodes.search.archive import Frozen
 from allmodes.search.candidate import LOCAL, RETURN, Origin
-from allmodes.search.events import Arrived, Stuck
-from allmodes.search.verify.comparison import Between, LevelPath, LevelSets
+from allmodes.search.events import Arrived, RanAway, Stuck
+from allmodes.search.verify.comparison import Between, LevelPath, LevelSets, Ridge
 from allmodes.search.verify.question import Different, Optimum, Same
 from allmodes.search.verify.tuning import TUNING
 from allmodes.storage import pack, unpack
@@ -76,12 +76,48 @@ def test_the_straight_way_goes_round_where_a_coordinate_is_periodic():
 
 
 def test_level_optima_at_one_height_may_be_joined_by_a_path_that_is_bent():
-    step = between(two_hills, [0.0, 0.0], [0.5, 0.0], is_level=True)
-    assert isinstance(step, LevelPath)
-    search = step.search(make_context(2), ORIGIN)
+    context = make_context(2)
+    step = between(two_hills, [0.0, 0.0], [0.5, 0.0], is_level=True, context=context)
+    assert isinstance(step, Ridge)
+    search = step.path.search(context, ORIGIN)
     np.testing.assert_allclose(search.point, [0.25, 0.0])
     np.testing.assert_allclose(np.abs(search.along), [1.0, 0.0])
     assert 0.0 < search.radius < 0.25
+
+
+def asked_of_ridge(f, step):
+    """What a question about a ridge comes to, and the searches that answer it."""
+    context, searches = make_context(2, order=2), []
+    while isinstance(step, Ridge):
+        search = unpack(*pack(step)).search(context, ORIGIN)
+        searches.append(search)
+        candidate = climb(context, f, search, ORIGIN)
+        step = step.ended(context, RanAway(ORIGIN) if candidate.value > search.ceiling else Arrived(candidate))
+    return step, searches
+
+
+def test_where_the_ridge_falls_on_both_sides_no_path_begins():
+    """It bends, so that the straight way along its axis says little."""
+
+    def bent(x):
+        ridge = x[1] - 0.5 - 2.0 * (x[0] - 0.5) ** 2
+        return -400.0 * ridge**2 - (x[0] - 0.5) ** 2 * (x[0] - 0.9) ** 2
+
+    known = {"gradient": np.zeros(2), "hessian": np.diag([-0.32, -800.0])}
+    step, searches = asked_of_ridge(bent, between(bent, [0.9, 0.82], [0.5, 0.5], is_level=True, **known))
+    assert isinstance(step, Different)
+    assert not step.optimum.is_level
+    assert sorted(np.sign(search.point[0] - 0.5) for search in searches) == [-1.0, 1.0]
+
+
+def test_where_the_ridge_is_level_a_path_is_looked_for():
+    def level(x):
+        return -400.0 * (x[1] - 0.5 - 2.0 * (x[0] - 0.5) ** 2) ** 2
+
+    known = {"gradient": np.zeros(2), "hessian": np.diag([-0.32, -800.0])}
+    step, searches = asked_of_ridge(level, between(level, [0.9, 0.82], [0.5, 0.5], is_level=True, **known))
+    assert isinstance(step, LevelPath)
+    assert len(searches) == 1
 
 
 def test_no_path_is_looked_for_between_heights_nor_on_a_line():

@@ -9,7 +9,15 @@ import pytest
 from judging import candidate_at, make_context
 
 from allmodes.search.verify.question import Higher, NoOptimum, Optimum, Question
-from allmodes.search.verify.stationarity import FarGround, LevelGround, WeakAxes, examine, is_curved, shape
+from allmodes.search.verify.stationarity import (
+    FarGround,
+    LevelGround,
+    Remeasured,
+    WeakAxes,
+    examine,
+    is_curved,
+    shape,
+)
 
 PEAK, SADDLE, LEVEL = -np.diag([4.0, 2.0]), np.diag([-4.0, 2.0]), np.diag([-4.0, 0.0])
 MIDDLE = (0.5, 0.5)
@@ -103,13 +111,36 @@ def test_a_curvature_that_values_show_is_kept(order):
     np.testing.assert_array_equal(step.candidate.hessian, hessian)
 
 
-@pytest.mark.parametrize("order", [0, 1])
-@pytest.mark.parametrize("share", [0.0, 0.3, 3.0])
+@pytest.mark.parametrize(("order", "share"), [(0, 0.0), (1, 0.0), (1, 0.3), (1, 3.0)])
 def test_a_curvature_that_values_do_not_show_is_looked_at_farther(order, share):
     context = make_context(2, order)
     step = examine(context, claimed(hessian=np.diag([-40.0, -0.8])))
     step = answered(step, lambda x: -20.0 * (x[0] - 0.5) ** 2 - share * 0.4 * (x[1] - 0.5) ** 2, context)
     assert isinstance(step, LevelGround)
+
+
+@pytest.mark.parametrize("share", [0.3, 3.0])
+def test_from_values_a_parabola_that_is_another_one_is_measured_again(share):
+    """On both sides, which tells the curvature of the function, and not that of the model."""
+    hessian = np.array([[-40.0, 3.0], [3.0, -0.8 * share]])
+
+    def hill(x):
+        moved = x - 0.5
+        return 0.5 * moved @ hessian @ moved + 30.0 * moved[0] ** 2 * moved[1]
+
+    step = judged(hill, claimed(hessian=np.diag([-40.0, -0.8])), make_context(2, 0))
+    assert (step.kind, step.is_level) == ("optimum", False)
+    np.testing.assert_allclose(step.candidate.hessian, hessian, atol=1e-3)
+
+
+def test_it_is_measured_again_once():
+    context = make_context(2, 0)
+    candidate = claimed(hessian=np.diag([-40.0, -0.8]))
+    step = answered(WeakAxes(candidate), lambda x: 10.0 * long_hill(x), context)
+    assert isinstance(step, Remeasured)
+    step = answered(step, long_hill, context)
+    assert step.is_remeasured
+    assert isinstance(answered(step, lambda x: 10.0 * long_hill(x), context), LevelGround)
 
 
 @pytest.mark.parametrize(("order", "hessian"), [(0, PEAK), (0, np.diag([-40.0, -0.8])), (1, np.diag([-40.0, -0.8]))])

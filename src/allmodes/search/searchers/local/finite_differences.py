@@ -214,6 +214,27 @@ def _along_axes(
     return (made[0], made[1], moved_values[:, :d] - values[:, None], moved_values[:, d : 2 * d] - values[:, None])
 
 
+def central_points(point: Array, steps: Array, axes: Array) -> Array:
+    """Points (m^2 + m, d) around one (d,): on both sides along m axes (m, d), and along sums of two of them."""
+    moves = steps[:, None] * axes
+    i, j = np.triu_indices(len(axes), 1)
+    moves = np.concatenate([moves, moves[i] + moves[j]])
+    return np.concatenate([point + moves, point - moves])
+
+
+def central_hessian(value: float, moved_values: Array, steps: Array) -> Array:
+    """Second derivatives M (m, m) along the axes, from `central_points`.
+
+    Those of two axes are off by the square of the steps, and not by the steps as those of `hessian` are.
+    """
+    m = len(steps)
+    bends = np.sum(np.split(moved_values - value, 2), axis=0)
+    i, j = np.triu_indices(m, 1)
+    M = np.diag(bends[:m] / steps**2)
+    M[i, j] = M[j, i] = (bends[m:] - bends[i] - bends[j]) / (2.0 * steps[i] * steps[j])
+    return M
+
+
 def is_rough(
     points: Array, values: Array, gradients: Array, errors: Array,
     moved: Array, moved_values: Array, slack: Array | float, axes: Array | None = None,

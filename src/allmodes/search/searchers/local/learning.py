@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from allmodes.objective import Evaluation
+from allmodes.search.candidate import LEAPING, Origin
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local import finite_differences, models, residuals
@@ -15,6 +16,7 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
+LEAP = Phase.LEAP.value
 _VAGUE = 10.0  # times longer than needed: curvature measured inward from a bound over such steps is vague
 
 
@@ -33,9 +35,12 @@ class TrustRegionTable(Table):
         last_step: length of the step that led here; `promised`, what the last model has to gain.
         slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
         along: a direction in which it does not move; 0 if it moves freely.
+        ceiling: the value above which it is of no use; `middle`, of two points that it is to stay between, and `apart`,
+            how far they are from it in the direction `along`; infinite where it may go anywhere.
         iterations: trial points so far, `refusals` of which were no better.
         measurements: how often the curvature was measured.
         was_measured: for residuals, whether the curvature was measured rather than learnt from steps.
+        is_leaping: whether it looks far away before it begins.
         has_met_kink: whether it was handed over at a kink before, and is not to be again.
     """
 
@@ -51,12 +56,27 @@ class TrustRegionTable(Table):
     slope_steps: Array = column(1)
     bias: Array = column(1)
     along: Array = column(1)
+    ceiling: Array = column()
+    middle: Array = column(1)
+    apart: Array = column()
     iterations: Counts = column(dtype=np.int64)
     refusals: Counts = column(dtype=np.int64)
     measurements: Counts = column(dtype=np.int64)
     is_measured: Mask = column(dtype=np.bool_)
     was_measured: Mask = column(dtype=np.bool_)
+    is_leaping: Mask = column(dtype=np.bool_)
     has_met_kink: Mask = column(dtype=np.bool_)
+
+    def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
+        rows = super().open(points, origins, paths)
+        self.ceiling[rows] = self.apart[rows] = np.inf
+        return rows
+
+    def leap(self, k: int, point: Array) -> None:
+        """A search begins at another point than it was put at."""
+        self.point[k] = self.came_from[k] = point
+        self.phase[k] = Phase.START.value
+        self.origins[k] = self.begun(k)._replace(start=LEAPING)
 
 
 # ---- what they want to know
@@ -66,7 +86,7 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
     """Where searches in this phase want to be evaluated, (n, points each, d)."""
     box, point = context.box, table.point[rows]
     match phase:
-        case Phase.STEP | Phase.FINAL:
+        case Phase.STEP | Phase.FINAL | Phase.LEAP:
             return table.trial[rows][:, None]
         case Phase.START:
             return finite_differences.first_points(context, point, _slope_steps(context, table, rows))
@@ -120,7 +140,33 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     else:  # the first step is as long as the radius
         size = TUNING.flatter * lengths(slope) / table.radius[rows]
         table.hessian[rows] = -size[:, None, None] * finite_differences.basis(table.d)
-    return rows
+    is_leaping = table.is_leaping[rows] & np.isfinite(table.value[rows] + slope.sum(axis=1))
+    if not is_leaping.any():
+        return rows
+    leaping = rows[is_leaping]
+    table.trial[leaping], table.phase[leaping] = _farthest(context, points[is_leaping, 0], slope[is_leaping]), LEAP
+    return rows[~is_leaping]
+
+
+def _farthest(context: Context, points: Array, g: Array) -> Array:
+    """Where slopes g (n, d) point to, in every coordinate: its bound, or half the box or a period away at most."""
+    box = context.box
+    bound = np.where(g > 0.0, box.upper_unit, np.where(g < 0.0, box.lower_unit, points))
+    away = points + 0.5 * g / np.maximum(np.abs(g).max(axis=1, keepdims=True), TINY)
+    return np.where(np.isfinite(bound), bound, away)
+
+
+def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
+    """The values far away. Some searches begin at the best such place that is left, and others where they were put."""
+    stays = np.ones(len(rows), bool)
+    for i, (k, value) in enumerate(zip(rows.tolist(), told.value[:, 0].tolist(), strict=True)):
+        context.landings.add(points[i, 0], value)
+        place = context.landings.take(float(table.value[k]))
+        if place is not None:
+            table.leap(k, place)
+            stays[i] = False
+    table.is_leaping[rows] = False
+    return rows[stays]
 
 
 def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:

@@ -19,6 +19,8 @@ from allmodes.search.searchers.local.trust_region import TrustRegion
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
 
+_LANDINGS = 0.02  # of the evaluations, to look far away: where searches are short not all of them do
+
 TRUST_REGION, LIMITED, QUASI_NEWTON = "trust region", "limited", "quasi-Newton"
 
 
@@ -32,10 +34,12 @@ class LocalSearch:
 
     Attributes:
         recognises: whether searches that fall into a known mode are stopped.
+        spent: evaluations of all searches so far.
     """
 
     context: Context
     recognises: bool = True
+    spent: int = 0
     trust_region: TrustRegion = field(init=False)
     limited: Limited = field(init=False)
     quasi_newton: QuasiNewton = field(init=False)
@@ -84,8 +88,21 @@ class LocalSearch:
         paths = self.context.paths.begin(len(starts)).tolist()
         origins = [Origin(member, start.kind, path) for start, path in zip(starts, paths, strict=True)]
         radii = np.array([start.radius or usual for start in starts])
-        self._first.open(np.array([start.point for start in starts]), radii, origins, paths)
+        points = np.array([start.point for start in starts])
+        if self.context.archive.is_light:
+            self.limited.open(points, radii, origins, paths)
+        else:
+            leaps = np.array([self._looks_far and start.kind == SPACE_FILLING for start in starts])
+            self.trust_region.open(points, radii, origins, paths, leaps=leaps)
         return origins
+
+    @property
+    def _looks_far(self) -> bool:
+        """Whether searches are to look far away before they begin: that takes a small share of the evaluations."""
+        context = self.context
+        is_apt = self.recognises and context.box.d > 1 and context.drawn is None
+        is_apt &= not (context.is_global or context.has_model)
+        return is_apt and context.landings.seen < _LANDINGS * self.spent
 
     def resume(self, event: Continue) -> None:
         """A search goes on, or begins, at a point."""
@@ -93,8 +110,10 @@ class LocalSearch:
         path = origin.number if origin.member == LOCAL else int(self.context.paths.begin(1)[0])
         if event.is_kinked:
             self.quasi_newton.open(event, path)
+        elif self.context.archive.is_light:
+            self.limited.open(event.point[None], event.radius, [origin], [path], along=event.along)
         else:
-            self._first.open(event.point[None], event.radius, [origin], [path], along=event.along)
+            self.trust_region.resume(event, path)
 
     # ---- asking
 
@@ -108,7 +127,7 @@ class LocalSearch:
             phases = machine.table.phase[idle[name]]
             for phase in map(Phase, sorted(set(phases.tolist()))):
                 rows = idle[name][phases == phase.value]
-                centres = None if phase is Phase.STEP else machine.table.point[rows]
+                centres = None if phase in (Phase.STEP, Phase.LEAP) else machine.table.point[rows]
                 points = machine.points(phase, rows)
                 has_sides = name != QUASI_NEWTON and phase is not Phase.FINAL
                 blocks.append(Block(name, phase.name, rows, points, centres, has_sides))
@@ -135,6 +154,7 @@ class LocalSearch:
                 name, rows, points = block.machine, block.rows, block.points
                 table = self._machines[name].table
                 table.cost[rows] += points.shape[1]
+                self.spent += len(rows) * points.shape[1]
                 table.is_asked[rows] = False
                 if name == QUASI_NEWTON:
                     ends[name] |= self.quasi_newton.tell(Phase[block.kind], rows, points, told)

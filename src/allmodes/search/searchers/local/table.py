@@ -29,6 +29,7 @@ class Phase(Enum):
     SLOPE = 2  # difference points for the gradient at the point it has moved to
     CURVE = 3  # difference points for the curvature where it has arrived
     FINAL = 4  # the value at the last Newton step
+    LEAP = 5  # the value far away where its slopes point to, with derivatives if there are any
 
 
 def column(power: int = 0, dtype: type = np.float64, times: int = 0) -> Any:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
+from allmodes.search.events import Arrived, Continue, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models, residuals
 from allmodes.search.searchers.local.learning import TrustRegionTable
@@ -21,6 +22,7 @@ from allmodes.storage import stored
 
 _LEARN = {
     Phase.START: learning.told_start,
+    Phase.LEAP: learning.told_leap,
     Phase.STEP: learning.told_step,
     Phase.SLOPE: learning.told_slope,
     Phase.CURVE: learning.told_curve,
@@ -45,15 +47,28 @@ class TrustRegion:
 
     def open(
         self, points: Array, radii: Array | float, origins: list[Origin], paths: list[int],
-        has_met_kink: bool = False, along: Array | None = None,
-    ) -> None:  # fmt: skip
+        has_met_kink: bool = False, along: Array | None = None, leaps: NDArray[np.bool_] | bool = False,
+    ) -> Rows:  # fmt: skip
         """Begin at points (n, d); where they have met a kink before they are not handed over to lines again.
 
-        Searches that begin across a direction (d,) do not move along it, as they would on lines.
+        Searches that begin across a direction (d,) do not move along it, as they would on lines. Some look far away.
         """
         rows, table = self.table.open(points, origins, paths), self.table
         table.radius[rows], table.has_met_kink[rows] = radii, has_met_kink or along is not None
+        table.is_leaping[rows] = leaps
         table.along[rows] = 0.0 if along is None else along
+        return rows
+
+    def resume(self, event: Continue, path: int) -> None:
+        """A search goes on, or begins, at a point; it may be of use only so high and so far."""
+        table = self.table
+        k = self.open(event.point[None], event.radius, [event.origin], [path], along=event.along)
+        table.ceiling[k] = event.ceiling
+        if event.between is not None:
+            table.middle[k], table.apart[k] = (
+                event.between.mean(axis=0),
+                0.5 * lengths(event.between[1] - event.between[0]),
+            )
 
     def take(self, k: int, others: LimitedTable, hessian: Array) -> Ends:
         """A search that goes on by a whole model, from where value and slope are known."""
@@ -110,6 +125,10 @@ class TrustRegion:
         if not is_fine.all():
             ends = self._cannot_go_on(rows[~is_fine])
             return ends | self.advance(rows[is_fine]) if is_fine.any() else ends
+        is_astray = self._is_astray(rows)
+        if is_astray.any():
+            ends = {k: RanAway(table.origin(k)) for k in rows[is_astray].tolist()}
+            return ends | self.advance(rows[~is_astray]) if not is_astray.all() else ends
         context.paths.add(table.path[rows], point, value)
         is_confined = table.along[rows].any(axis=1)
         if is_confined.any():
@@ -152,6 +171,19 @@ class TrustRegion:
             ends |= {} if event is None else {int(rows[i]): event}
         going = rows[is_going]
         return ends | self._cannot_go_on(self._step(going, clip(context.box, (point + step)[is_going])))
+
+    def _is_astray(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which searches (n,) have come higher than they are of use, or farther: they never come lower again."""
+        table = self.table
+        apart = table.apart[rows]
+        is_out = table.value[rows] > table.ceiling[rows]
+        if np.isfinite(apart).any():
+            moved, way = (
+                table.point[rows] - table.middle[rows],
+                np.minimum(apart, TUNING.farthest)[:, None] * table.along[rows],
+            )
+            is_out |= np.maximum(lengths(moved - way), lengths(moved + way)) > 2.0 * apart
+        return np.asarray(is_out)
 
     def _step(self, rows: Rows, trial: Array) -> Rows:
         """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""

@@ -1,0 +1,50 @@
+"""Places far away, where the slopes of searches point to before they begin: from the best of them some searches begin.
+
+Climbing step by step a search ends in the nearest hollow of a wide slope. What lies at the end of the slope has a small
+basin then, however wide the slope is; but few places far away are as high.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allmodes.storage import stored
+
+Array = NDArray[np.float64]
+
+_EACH = 8  # places, for each search that begins at one: most are of no use
+_MOST = 256  # places that are remembered: a bound on memory
+
+
+@stored
+@dataclass
+class Landings:
+    """Places (d,) and values there, to be maximised; a search begins at each once at most.
+
+    Attributes:
+        seen: how many were evaluated.
+    """
+
+    points: list[Array] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    seen: int = 0
+
+    def add(self, point: Array, value: float) -> None:
+        """Another one was evaluated."""
+        self.seen += 1
+        if np.isfinite(value) and len(self.points) < _MOST and not any((point == each).all() for each in self.points):
+            self.points.append(point.copy())
+            self.values.append(value)
+
+    def take(self, value: float) -> Array | None:
+        """Where a search should begin that was put at a place of this value: now and then the best that is left."""
+        if self.seen % _EACH or not self.values:
+            return None
+        best = int(np.argmax(self.values))
+        if not self.values[best] > value:
+            return None
+        self.values[best] = -np.inf
+        return self.points[best]
