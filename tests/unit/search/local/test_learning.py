@@ -258,14 +258,6 @@ def test_steps_become_longer_than_basins_inside_the_box_only_where_models_are_ex
     assert max(lengths) > 2.0 * longest if is_long else longest <= max(lengths) < 1.5 * longest
 
 
-def test_a_trust_region_grows_where_the_model_predicts_well_up_to_the_longest():
-    """And beyond as far as the model reaches, if it was followed to the end of the trust region."""
-    radius, reach = np.array([0.02, 0.04, 0.2, 0.06, 0.06, 0.06]), np.array([0.0, 0.0, 0.0, 0.1, 1.0, 1.0])
-    length, told = np.array([0.02, 0.04, 0.2, 0.06, 0.06, 0.04]), np.ones(6)
-    grown = learning.resized(radius, told, told, length, np.full(6, 0.07), reach)
-    np.testing.assert_allclose(grown, [0.05, 0.07, 0.07, 0.1, 0.15, 0.06])
-
-
 def test_a_slope_that_a_model_of_values_misses_ends_long_steps():
     """The rise alone was as predicted."""
     for H0, radius in ((H, 0.3), (1.1 * H, TUNING.first_radius * np.sqrt(2.0))):
@@ -277,13 +269,6 @@ def test_a_slope_that_a_model_of_values_misses_ends_long_steps():
         points = learning.points_of(context, table, Phase.SLOPE, rows)
         learning.told_slope(context, table, rows, points, told(context, points))
         assert table.radius[0] == pytest.approx(radius)
-
-
-def test_what_a_model_missed_is_a_share_of_the_rise_and_everything_where_the_point_failed():
-    g, M, s = np.ones((4, 2)), np.zeros((4, 2, 2)), np.full((4, 2), 0.5)
-    slope = np.array([[1.0, 1.0], [1.0, 0.8], [np.nan, 1.0], [1.0, 1.0]])
-    missed = learning._missed(g, M, s, np.array([1.05, 1.0, 1.0, -np.inf]), slope)
-    np.testing.assert_allclose(missed, [0.05, 0.1, np.inf, np.inf])
 
 
 def test_where_residuals_vanish_nothing_is_added_to_the_model_of_gauss_and_newton():

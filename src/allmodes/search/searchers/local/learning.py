@@ -9,8 +9,9 @@ import numpy as np
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import LEAPING, Origin
 from allmodes.search.context import Context
-from allmodes.search.geometry import is_held, lengths
+from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local import finite_differences, models, residuals
+from allmodes.search.searchers.local.steps import is_taken, longest_step, missed_share, reach_of, resized, steepness
 from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
@@ -178,7 +179,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     slope = None if order == 0 else told.gradient[:, 0]
     is_flatter = None if slope is None else steepness(context, trial, slope) < steepness(context, point, g)
     is_better = is_taken(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
-    missed, longest = _missed(g, H, s, rise, slope), longest_step(context, point)
+    missed, longest = missed_share(g, H, s, rise, slope), longest_step(context, point)
     taken, refused = rows[is_better], rows[~is_better]
     pace, reach = residuals.pace(context), reach_of(missed, length)
     table.radius[rows] = resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
@@ -220,59 +221,6 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     return rows
 
 
-def steepness(context: Context, points: Array, g: Array) -> Array:
-    """The largest slope (n,) in the coordinates that no bound holds."""
-    return np.asarray(np.abs(np.where(is_held(context.box, points, g), 0.0, g)).max(axis=1))
-
-
-def is_taken(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
-    """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
-    is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
-    is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
-    is_level = np.abs(rise) <= rounding
-    if is_level.any():
-        is_better |= is_level & (predicted <= rounding if is_flatter is None else is_flatter)
-    return np.asarray(is_better)
-
-
-def _missed(g: Array, H: Array, s: Array, rise: Array | None, slope: Array | None) -> Array:
-    """By which share of the rise models g, H were wrong over steps s, (n,): in it, and in the slope at the end."""
-    bent = g + (H @ s[..., None])[..., 0]
-    predicted = 0.5 * np.einsum("nd,nd->n", g + bent, s)
-    wrong = np.zeros(len(s)) if rise is None else np.abs(rise - predicted)
-    if slope is not None:
-        wrong = np.maximum(wrong, np.abs(np.einsum("nd,nd->n", slope - bent, s)))
-    return np.where((predicted > 0.0) & np.isfinite(wrong), wrong / np.maximum(predicted, TINY), np.inf)
-
-
-def reach_of(missed: Array, length: Array) -> Array:
-    """How far models are exact that missed so much over a length: what they miss grows with the square of it."""
-    return np.asarray(length * np.sqrt(TUNING.fresh / np.maximum(missed, TINY)))
-
-
-def longest_step(context: Context, point: Array) -> Array:
-    """How long steps from points (n, d) may be unless models are exact: in the box longer ones leave the basin."""
-    inside = context.box.project(point)  # around periodic coordinates
-    is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
-    return np.where(is_inside, residuals.first_radius(context), np.inf)
-
-
-def resized(
-    radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array,
-    pace: residuals.Pace = residuals.USUAL,
-) -> Array:  # fmt: skip
-    """The next trust regions, by how well the models predicted the rise.
-
-    They exceed the longest only as far as models reach that were followed to the end of the trust region: where
-    a step ends within it, the next one turns.
-    """
-    ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
-    is_at_end = length > 0.8 * radius
-    grown = np.where((ratio > 0.75) & is_at_end, pace.growth * radius, radius)
-    grown = np.minimum(grown, np.where(is_at_end, np.maximum(longest, reach), longest))
-    return np.where(ratio < 0.25, pace.shrinkage * length, grown)
-
-
 def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
     point, H, measured = table.point[rows], table.hessian[rows], table.is_measured[rows]
     slope = finite_differences.gradient(point, table.value[rows], points, told.value)
@@ -285,7 +233,7 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     table.is_measured[rows[is_guess]] = False
     guess = is_guess & np.isfinite(miss)
     table.hessian[rows[guess]] = models.updated(H[guess], s[guess], change[guess])
-    missed = _missed(table.old_gradient[rows], H, s, None, slope)
+    missed = missed_share(table.old_gradient[rows], H, s, None, slope)
     longest = np.maximum(longest_step(context, point), reach_of(missed, lengths(s)))
     table.radius[rows] = np.minimum(table.radius[rows], longest)
     table.gradient[rows] = slope

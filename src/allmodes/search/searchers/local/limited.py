@@ -16,7 +16,7 @@ from allmodes.search.context import Context
 from allmodes.search.curvature import LowRank
 from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, lengths
-from allmodes.search.searchers.local import convergence, finite_differences, learning, models
+from allmodes.search.searchers.local import convergence, finite_differences, models, steps
 from allmodes.search.searchers.local.inertia import OVERLOOKED, OVERLOOKED_BY_LOT, is_falling, ritz
 from allmodes.search.searchers.local.limited_table import KEPT, MOST_DIRECTIONS, LimitedTable
 from allmodes.search.searchers.local.recognition import recognise_by_peak, stopped
@@ -93,12 +93,12 @@ class Limited:
         point, g, old, bent = table.point[rows], table.gradient[rows], table.value[rows], table.bent[rows]
         s, rise, predicted = trial - point, value - old, table.predicted[rows]
         length = lengths(s)
-        is_flatter = learning.steepness(context, trial, slope) < learning.steepness(context, point, g)
-        is_better = learning.is_taken(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
+        is_flatter = steps.steepness(context, trial, slope) < steps.steepness(context, point, g)
+        is_better = steps.is_taken(rise, predicted, 0.5 * context.tolerances.error_of(old), is_flatter)
         wrong = np.maximum(np.abs(rise - predicted), np.abs(np.einsum("nd,nd->n", slope - bent, s)))
         missed = np.where((predicted > 0.0) & np.isfinite(wrong), wrong / np.maximum(predicted, TINY), np.inf)
-        longest, reach = learning.longest_step(context, point), learning.reach_of(missed, length)
-        table.radius[rows] = learning.resized(table.radius[rows], rise, predicted, length, longest, reach)
+        longest, reach = steps.longest_step(context, point), steps.reach_of(missed, length)
+        table.radius[rows] = steps.resized(table.radius[rows], rise, predicted, length, longest, reach)
         usable = np.isfinite(slope).all(axis=1) & (length > 0.0)
         self.table.learn(rows[usable], s[usable] / length[usable, None], ((slope - g) / length[:, None])[usable])
         table.iterations[rows] += 1
