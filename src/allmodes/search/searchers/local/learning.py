@@ -16,7 +16,6 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
-LEAP = Phase.LEAP.value
 _VAGUE = 10.0  # times longer than needed: curvature that was measured over such steps inward from a bound is vague
 
 
@@ -143,8 +142,11 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     is_leaping = table.is_leaping[rows] & np.isfinite(table.value[rows] + slope.sum(axis=1))
     if not is_leaping.any():
         return rows
-    leaping = rows[is_leaping]
-    table.trial[leaping], table.phase[leaping] = _farthest(context, points[is_leaping, 0], slope[is_leaping]), LEAP
+    places = _farthest(context, points[:, 0], slope)
+    for i in np.flatnonzero(is_leaping).tolist():
+        is_leaping[i] = context.landings.begin(places[i])
+    table.trial[rows[is_leaping]], table.phase[rows[is_leaping]] = places[is_leaping], Phase.LEAP.value
+    table.is_leaping[rows] = is_leaping
     return rows[~is_leaping]
 
 
@@ -160,7 +162,7 @@ def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     """The values far away. Some searches begin at the best such place that is left, and others where they were put."""
     stays = np.ones(len(rows), bool)
     for i, (k, value) in enumerate(zip(rows.tolist(), told.value[:, 0].tolist(), strict=True)):
-        context.landings.add(points[i, 0], value)
+        context.landings.tell(points[i, 0], value)
         place = context.landings.take(float(table.value[k]))
         if place is not None:
             table.leap(k, place)
