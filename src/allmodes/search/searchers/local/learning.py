@@ -2,80 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LEAPING, Origin
 from allmodes.search.context import Context
 from allmodes.search.geometry import is_held, lengths
 from allmodes.search.searchers.local import finite_differences, models, residuals
-from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
+from allmodes.search.searchers.local.table import Array, Mask, Phase, Rows, TrustRegionTable
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
-from allmodes.storage import stored
 
 _VAGUE = 10.0  # times longer than needed: curvature that was measured over such steps inward from a bound is vague
-
-
-@stored
-@dataclass(eq=False)
-class TrustRegionTable(Table):
-    """Searches by trust-region steps.
-
-    Attributes:
-        hessian: of the model at the point; a guess unless `is_measured` nearby.
-        gauss_newton, second: of residuals, the two parts that a Hessian has: the matrix of Gauss and Newton at the
-            point, and what is known of the rest, which the model may leave out.
-        radius: of the trust region.
-        distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
-        missed: by residual models, the share of the change of gradient over the last step; infinite if it was refused.
-        last_step: length of the step that led here; `promised`, what the last model has to gain.
-        slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
-        along: a direction in which it does not move; 0 where it moves freely.
-        ceiling: the value above which it is of no use; `middle`, of two points that it is to stay between, and `apart`,
-            how far they are from it in the direction `along`; infinite where it may go anywhere.
-        iterations: trial points so far, `refusals` of which were no better.
-        measurements: how often the curvature was measured.
-        was_measured: of residuals, whether the curvature was measured, and not only shown by steps.
-        is_leaping: whether it looks far away before it begins.
-        has_met_kink: whether it was handed over at a kink before, and is not to be again.
-    """
-
-    hessian: Array = column(2)
-    gauss_newton: Array = column(2)
-    second: Array = column(2)
-    radius: Array = column()
-    distance: Array = column()
-    shrinkage: Array = column()
-    last_step: Array = column()
-    promised: Array = column()
-    missed: Array = column()
-    slope_steps: Array = column(1)
-    bias: Array = column(1)
-    along: Array = column(1)
-    ceiling: Array = column()
-    middle: Array = column(1)
-    apart: Array = column()
-    iterations: Counts = column(dtype=np.int64)
-    refusals: Counts = column(dtype=np.int64)
-    measurements: Counts = column(dtype=np.int64)
-    is_measured: Mask = column(dtype=np.bool_)
-    was_measured: Mask = column(dtype=np.bool_)
-    is_leaping: Mask = column(dtype=np.bool_)
-    has_met_kink: Mask = column(dtype=np.bool_)
-
-    def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
-        rows = super().open(points, origins, paths)
-        self.ceiling[rows] = self.apart[rows] = np.inf
-        return rows
-
-    def leap(self, k: int, point: Array) -> None:
-        """A search begins at another point than it was put at."""
-        self.point[k] = self.came_from[k] = point
-        self.phase[k] = Phase.START.value
-        self.origins[k] = self.begun(k)._replace(start=LEAPING)
 
 
 # ---- what they want to know
