@@ -32,12 +32,19 @@ class Landings:
     values: list[float] = field(default_factory=list)
     seen: int = 0
 
-    def add(self, point: Array, value: float) -> None:
-        """Another one was evaluated."""
+    def begin(self, point: Array) -> bool:
+        """Whether a place is to be looked at: nobody looks at one twice, nor at more than can be remembered."""
+        if len(self.points) == _MOST or any((point == each).all() for each in self.points):
+            return False
+        self.points.append(point.copy())
+        self.values.append(-np.inf)
+        return True
+
+    def tell(self, point: Array, value: float) -> None:
+        """What the value there is."""
         self.seen += 1
-        if np.isfinite(value) and len(self.points) < _MOST and not any((point == each).all() for each in self.points):
-            self.points.append(point.copy())
-            self.values.append(value)
+        if np.isfinite(value):
+            self.values[next(i for i, each in enumerate(self.points) if (point == each).all())] = value
 
     def take(self, value: float) -> Array | None:
         """Where a search should begin that was put at a place of this value: now and then the best that is left."""

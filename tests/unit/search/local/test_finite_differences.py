@@ -10,8 +10,8 @@ from allmodes.search.archive import Archive
 from allmodes.search.candidate import Origin
 from allmodes.search.context import Context
 from allmodes.search.searchers.local import finite_differences as differences
-from allmodes.search.searchers.local.learning import TrustRegionTable, points_of
-from allmodes.search.searchers.local.table import Phase
+from allmodes.search.searchers.local.learning import points_of
+from allmodes.search.searchers.local.table import Phase, TrustRegionTable
 
 RNG = np.random.default_rng(0)
 D = 3

@@ -7,8 +7,7 @@ from local_runs import a_context, answer, begin
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
 from allmodes.search.searchers.local import learning
-from allmodes.search.searchers.local.learning import TrustRegionTable
-from allmodes.search.searchers.local.table import Phase
+from allmodes.search.searchers.local.table import Phase, TrustRegionTable
 from allmodes.search.searchers.local.tuning import TUNING
 
 H = np.array([[-4.0, 1.0], [1.0, -3.0]])

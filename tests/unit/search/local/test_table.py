@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from allmodes.search.candidate import LOCAL, SPACE_FILLING, Origin
-from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.lines import LineTable
-from allmodes.search.searchers.local.table import Array, Counts, Table, column
+from allmodes.search.searchers.local.table import Array, Counts, Table, TrustRegionTable, column
 from allmodes.storage import stored
 from allmodes.storage.packing import pack, unpack
 

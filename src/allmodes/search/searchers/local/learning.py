@@ -2,82 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from allmodes.objective import Evaluation
-from allmodes.search.candidate import LEAPING, Origin
 from allmodes.search.context import Context
 from allmodes.search.geometry import lengths
 from allmodes.search.searchers.local import finite_differences, models, residuals
 from allmodes.search.searchers.local.steps import is_taken, longest_step, missed_share, reach_of, resized, steepness
-from allmodes.search.searchers.local.table import Array, Counts, Mask, Phase, Rows, Table, column
+from allmodes.search.searchers.local.table import Array, Mask, Phase, Rows, TrustRegionTable
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
-from allmodes.storage import stored
 
-LEAP = Phase.LEAP.value
 _VAGUE = 10.0  # times longer than needed: curvature measured inward from a bound over such steps is vague
-
-
-@stored
-@dataclass(eq=False)
-class TrustRegionTable(Table):
-    """Searches by trust-region steps.
-
-    Attributes:
-        hessian: of the model at the point; a guess unless `is_measured` nearby.
-        gauss_newton, second: for residuals, the two parts of a Hessian: the Gauss-Newton matrix at the
-            point, and what is known of the rest, which the model may leave out.
-        radius: of the trust region.
-        distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
-        missed: the share of the last change of gradient that a residual model missed; infinite if the step was refused.
-        last_step: length of the step that led here; `promised`, what the last model has to gain.
-        slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
-        along: a direction in which it does not move; 0 if it moves freely.
-        ceiling: the value above which it is of no use; `middle`, of two points that it is to stay between, and `apart`,
-            how far they are from it in the direction `along`; infinite where it may go anywhere.
-        iterations: trial points so far, `refusals` of which were no better.
-        measurements: how often the curvature was measured.
-        was_measured: for residuals, whether the curvature was measured rather than learnt from steps.
-        is_leaping: whether it looks far away before it begins.
-        has_met_kink: whether it was handed over at a kink before, and is not to be again.
-    """
-
-    hessian: Array = column(2)
-    gauss_newton: Array = column(2)
-    second: Array = column(2)
-    radius: Array = column()
-    distance: Array = column()
-    shrinkage: Array = column()
-    last_step: Array = column()
-    promised: Array = column()
-    missed: Array = column()
-    slope_steps: Array = column(1)
-    bias: Array = column(1)
-    along: Array = column(1)
-    ceiling: Array = column()
-    middle: Array = column(1)
-    apart: Array = column()
-    iterations: Counts = column(dtype=np.int64)
-    refusals: Counts = column(dtype=np.int64)
-    measurements: Counts = column(dtype=np.int64)
-    is_measured: Mask = column(dtype=np.bool_)
-    was_measured: Mask = column(dtype=np.bool_)
-    is_leaping: Mask = column(dtype=np.bool_)
-    has_met_kink: Mask = column(dtype=np.bool_)
-
-    def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
-        rows = super().open(points, origins, paths)
-        self.ceiling[rows] = self.apart[rows] = np.inf
-        return rows
-
-    def leap(self, k: int, point: Array) -> None:
-        """A search begins at another point than it was put at."""
-        self.point[k] = self.came_from[k] = point
-        self.phase[k] = Phase.START.value
-        self.origins[k] = self.begun(k)._replace(start=LEAPING)
 
 
 # ---- what they want to know
@@ -144,8 +80,11 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     is_leaping = table.is_leaping[rows] & np.isfinite(table.value[rows] + slope.sum(axis=1))
     if not is_leaping.any():
         return rows
-    leaping = rows[is_leaping]
-    table.trial[leaping], table.phase[leaping] = _farthest(context, points[is_leaping, 0], slope[is_leaping]), LEAP
+    places = _farthest(context, points[:, 0], slope)
+    for i in np.flatnonzero(is_leaping).tolist():
+        is_leaping[i] = context.landings.begin(places[i])
+    table.trial[rows[is_leaping]], table.phase[rows[is_leaping]] = places[is_leaping], Phase.LEAP.value
+    table.is_leaping[rows] = is_leaping
     return rows[~is_leaping]
 
 
@@ -161,7 +100,7 @@ def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     """The values far away. Some searches begin at the best such place that is left, and others where they were put."""
     stays = np.ones(len(rows), bool)
     for i, (k, value) in enumerate(zip(rows.tolist(), told.value[:, 0].tolist(), strict=True)):
-        context.landings.add(points[i, 0], value)
+        context.landings.tell(points[i, 0], value)
         place = context.landings.take(float(table.value[k]))
         if place is not None:
             table.leap(k, place)

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.search.candidate import Origin
+from allmodes.search.candidate import LEAPING, Origin
 from allmodes.search.events import SearchEvent
+from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -137,3 +138,62 @@ class Table:
     def origin(self, k: int) -> Origin:
         """Where the search in a row comes from, with what it has cost so far."""
         return self.begun(k)._replace(cost=int(self.cost[k]))
+
+
+@stored
+@dataclass(eq=False)
+class TrustRegionTable(Table):
+    """Searches by trust-region steps.
+
+    Attributes:
+        hessian: of the model at the point; a guess unless `is_measured` nearby.
+        gauss_newton, second: for residuals, the two parts of a Hessian: the Gauss-Newton matrix at the
+            point, and what is known of the rest, which the model may leave out.
+        radius: of the trust region.
+        distance: to the maximum of the last model; `shrinkage`, by how much it had shrunk then.
+        missed: the share of the last change of gradient that a residual model missed; infinite if the step was refused.
+        last_step: length of the step that led here; `promised`, what the last model has to gain.
+        slope_steps: of the forward differences that made the gradient; `bias`, what was subtracted for the curvature.
+        along: a direction in which it does not move; 0 if it moves freely.
+        ceiling: the value above which it is of no use; `middle`, of two points that it is to stay between, and `apart`,
+            how far they are from it in the direction `along`; infinite where it may go anywhere.
+        iterations: trial points so far, `refusals` of which were no better.
+        measurements: how often the curvature was measured.
+        was_measured: for residuals, whether the curvature was measured rather than learnt from steps.
+        is_leaping: whether it looks far away before it begins.
+        has_met_kink: whether it was handed over at a kink before, and is not to be again.
+    """
+
+    hessian: Array = column(2)
+    gauss_newton: Array = column(2)
+    second: Array = column(2)
+    radius: Array = column()
+    distance: Array = column()
+    shrinkage: Array = column()
+    last_step: Array = column()
+    promised: Array = column()
+    missed: Array = column()
+    slope_steps: Array = column(1)
+    bias: Array = column(1)
+    along: Array = column(1)
+    ceiling: Array = column()
+    middle: Array = column(1)
+    apart: Array = column()
+    iterations: Counts = column(dtype=np.int64)
+    refusals: Counts = column(dtype=np.int64)
+    measurements: Counts = column(dtype=np.int64)
+    is_measured: Mask = column(dtype=np.bool_)
+    was_measured: Mask = column(dtype=np.bool_)
+    is_leaping: Mask = column(dtype=np.bool_)
+    has_met_kink: Mask = column(dtype=np.bool_)
+
+    def open(self, points: Array, origins: list[Origin], paths: list[int]) -> Rows:
+        rows = super().open(points, origins, paths)
+        self.ceiling[rows] = self.apart[rows] = np.inf
+        return rows
+
+    def leap(self, k: int, point: Array) -> None:
+        """A search begins at another point than it was put at."""
+        self.point[k] = self.came_from[k] = point
+        self.phase[k] = Phase.START.value
+        self.origins[k] = self.begun(k)._replace(start=LEAPING)

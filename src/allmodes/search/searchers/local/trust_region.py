@@ -13,10 +13,9 @@ from allmodes.search.context import Context
 from allmodes.search.events import Arrived, Continue, Failed, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
 from allmodes.search.searchers.local import convergence, learning, models, residuals
-from allmodes.search.searchers.local.learning import TrustRegionTable
 from allmodes.search.searchers.local.limited_table import LimitedTable
 from allmodes.search.searchers.local.recognition import recognise, recognise_by_peak, stopped
-from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows
+from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, TrustRegionTable
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.storage import stored
 
