@@ -18,6 +18,7 @@ import numpy as np
 from allmodes import storage
 from allmodes.driver import Driver
 from allmodes.objective.evaluator import Evaluator
+from allmodes.search.searchers.surrogate.surrogate import Surrogate
 from allmodes.state import FinderState
 
 EVERY = 60.0  # seconds between two checkpoints, unless the user says otherwise
@@ -78,7 +79,7 @@ class Keeper:
         except ValueError as error:
             raise ValueError(f"{error} {self._advice()}") from error
         take_over(saved, driver, self.path)
-        return saved
+        return _handed_over(saved, driver) if _is_outgrown(saved, driver) else saved
 
     def _advice(self) -> str:
         """What to do about a file that cannot be read."""
@@ -127,6 +128,8 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     """Give a saved search the budgets asked for now; refuse if its other settings differ."""
     ours, theirs = saved.state, asked.state
     for name in _SAME:
+        if name == "method" and _is_outgrown(saved, asked):
+            continue
         found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
         if repr(found) != repr(wanted):
             name = name.removesuffix("_given")
@@ -152,6 +155,20 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     ours.rounds.allow(ours.context.left - ours.context.kept_back)
     ours.search.take_budget(theirs.search)
     ours.stopped = ""
+
+
+def _is_outgrown(saved: Driver, asked: Driver) -> bool:
+    """Whether "auto" searched a model for the budget it had then, and would not for the one it has now."""
+    return isinstance(saved.state.search, Surrogate) and asked.state.settings.method == "auto"
+
+
+def _handed_over(saved: Driver, asked: Driver) -> Driver:
+    """The search asked for, told what the one of a model evaluated."""
+    assert isinstance(saved.state.search, Surrogate)
+    frame, known = saved.state.frame, saved.state.search.known
+    values = [frame.value(value) if np.isfinite(value) else np.nan for value in known.told]
+    asked.tell(frame.box.to_user(known.points), values)
+    return asked
 
 
 def _levels(state: FinderState) -> list[str]:

@@ -14,7 +14,7 @@ from allmodes.cli.progress import duration
 from allmodes.modes.coverage import counted
 from allmodes.result.columns import HELD, LEFT, Column, columns_of, hidden_text
 from allmodes.result.fit_table import fit_table
-from allmodes.result.table import legend_of
+from allmodes.result.table import coverage_of, legend_of
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _remarks(result: Result) -> list[str]:
         message = message.replace(argument, option)
     remarks = [message]
     if result.modes:
-        said = str(result.coverage)
+        said = coverage_of(result)
         remarks.append(f"{said[0].upper()}{said[1:]}.")
     if result.nfail:
         first = f"; the first: {result.failures[0][1]}, {result.failures[0][2]}" if len(result.failures) else ""

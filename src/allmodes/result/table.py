@@ -34,7 +34,7 @@ def text_of(result: Result) -> str:
     lines = [
         *wrapped(f"{result.method}: {_cost(result)}, {found} in {len(result.x)}-d"),
         *wrapped(f"status {result.status.name}: {result.message}"),
-        *(wrapped(f"coverage: {_coverage(result)}") if result.modes else []),
+        *(wrapped(f"coverage: {coverage_of(result)}") if result.modes else []),
         *(wrapped(f"seen to be the same under {_symmetries(result)}") if result.symmetries else []),
         "",
         *(
@@ -50,7 +50,7 @@ def text_of(result: Result) -> str:
     return visible("\n".join(lines))
 
 
-def _coverage(result: Result) -> str:
+def coverage_of(result: Result) -> str:
     """What may be missing: a search of a model is judged by other functions that have the same values."""
     more = result.settings.get("more")
     if more is None:

@@ -14,6 +14,7 @@ from allmodes.report import canvas
 from allmodes.report.page import rerun
 from allmodes.report.page.table import number
 from allmodes.result import Audit, Result
+from allmodes.result.table import coverage_of
 from allmodes.status import Status
 
 _LEAVES_OPEN = 0.05  # a bound on the share of local searches that end in something new: above it more are advised
@@ -130,7 +131,7 @@ def _duration(seconds: float) -> str:
 def _completeness(result: Result) -> str:
     if not result.modes:
         return f"No {'root' if is_of_roots(result) else 'mode'} was found, so nothing can be said."
-    said = str(result.coverage)
+    said = coverage_of(result)
     return f"{said[0].upper()}{said[1:]}."
 
 

@@ -206,3 +206,15 @@ def test_other_methods_say_when_it_would_find_more():
     many = find_minima(himmelblau, [(-6, 6)] * 2, maxfev=400, rng=0)
     derived = find_minima(lambda x: x @ x, [(-6, 6)] * 2, jac=lambda x: 2 * x, maxfev=100, rng=0)
     assert not any("surrogate" in result.message for result in (many, derived))
+
+
+def test_a_larger_budget_hands_over_to_other_searches(tmp_path):
+    """What was evaluated counts, and is not evaluated again."""
+    calls = []
+    given = {"bounds": [(-6, 6)] * 2, "rng": 0, "checkpoint": tmp_path / "run.ckpt"}
+    first = find_minima(lambda x: calls.append(1) or himmelblau(x), maxfev=40, **given)
+    assert "a model of" in first.message.lower()
+    result = find_minima(lambda x: calls.append(1) or himmelblau(x), maxfev=400, **given)
+    assert found(result, within=1e-4) == 4
+    assert len(calls) == result.nfev <= 400
+    assert "a model of" not in result.message.lower()
