@@ -104,7 +104,8 @@ def true_modes(case: Case, ends: Floats) -> int:
 def is_minimum(case: Case, x: Floats) -> bool:
     """Whether nothing falls from here, by the Hessian in the coordinates that no bound holds."""
     lower, upper = case.bounds.T
-    free = np.flatnonzero((x > lower) & (x < upper))
+    rounding = 1e-9 * (upper - lower)
+    free = np.flatnonzero((x > lower + rounding) & (x < upper - rounding))
     h = 1e-5 * (upper - lower)[free]
     moves = np.zeros((len(free), len(x)))
     moves[range(len(free)), free] = h

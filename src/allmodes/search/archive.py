@@ -25,6 +25,7 @@ _FULL = Full()
 _FLOOR = 1e-3  # smallest eigenvalue of a frozen precision, as a share of the largest: keeps components finite
 _TINY = 1e-9  # the least that the largest eigenvalue counts as
 _FEW = 4  # modes close to a point that it is compared with
+_FARTHEST = 1e150  # of places that a tree knows: squares of longer distances are infinite
 _MANY = 2_000  # distances from points to modes: with more, a tree is quicker than computing them all
 
 
@@ -229,7 +230,7 @@ class Archive:
         Many are looked up in a tree, which cannot handle periodic coordinates or infinite ones.
         """
         is_large = len(self) * len(points) >= _MANY and self.box.d > 0
-        if is_large and not self.box.periodic_unit.size and np.isfinite(points).all():
+        if is_large and not self.box.periodic_unit.size and (np.abs(points) < _FARTHEST).all():
             if self.tree is None:
                 from scipy.spatial import KDTree  # late: importing it takes a while
 

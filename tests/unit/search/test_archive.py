@@ -189,3 +189,26 @@ def test_an_archive_knows_whether_a_mode_is_at_a_bound():
     assert not archive.has_boundary
     archive.add(np.array([0.0, 0.5]), 1.0, found(-np.eye(2), np.array([True, False])))
     assert archive.has_boundary
+
+
+def test_the_nearest_mode_of_a_place_beyond_all_numbers_is_one_of_them():
+    archive = Archive(Box.make([(0, 1), (0, 1)]))
+    record = Frozen(np.zeros(2), -np.eye(2), np.zeros(2, bool), "optimum", "derivatives", 1)
+    archive.add_all(np.random.default_rng(0).random((100, 2)), np.zeros(100), record)
+    with np.errstate(over="ignore"):
+        which, _ = archive.nearest(np.full((50, 2), 1e300))
+    assert which.max() < 100
+
+
+def test_factors_of_a_light_archive_are_made_when_they_are_wanted():
+    box, record = (
+        Box.make([(0, 1), (0, 1)]),
+        Frozen(np.zeros(2), -np.diag([4.0, 9.0]), np.zeros(2, bool), "optimum", "derivatives", 1),
+    )
+    light, usual = Archive(box, is_light=True), Archive(box)
+    for archive in (light, usual):
+        archive.add(np.array([0.2, 0.7]), 1.0, record)
+        archive.add_all(np.array([[0.1, 0.1], [0.9, 0.4]]), np.zeros(2), record)
+    assert light.components.factors.C.shape == (3, 0, 0)
+    np.testing.assert_allclose(light.factors.C, usual.factors.C)
+    np.testing.assert_allclose(light.factors.A, usual.factors.A)
