@@ -95,6 +95,19 @@ t,signal,error
 WAITING = "waiting for a licence"
 
 
+RUNS = """\
+x,y,fun
+3,2,0
+3.00001,1.99999,1e-09
+-2.80512,3.13131,2e-09
+3,2,0
+-3.77931,-3.28319,1e-09
+-2.80512,3.13131,0
+3.58443,-1.84813,0
+1.0,4.2,90.1
+"""
+
+
 @dataclass
 class Transcript:
     """A page that grows as commands are run."""
@@ -161,6 +174,7 @@ def session(directory: Path) -> Transcript:
     _settings(page)
     _shapes(page)
     _look(page)
+    _runs(page)
     _rest(page)
     return page
 
@@ -211,6 +225,12 @@ def _look(page: Transcript) -> None:
     page.run("allmodes report mixture -o mixture.html")
     page.say("For other programs, JSON, and nothing else on the standard output:")
     page.run("allmodes find himmelblau --rng 0 --json --quiet | head -4")
+
+
+def _runs(page: Transcript) -> None:
+    page.say("## The runs of another multistart")
+    page.write("runs.csv", RUNS, "text")
+    page.run("allmodes audit runs.csv --bounds -6:6,-6:6")
 
 
 def _rest(page: Transcript) -> None:

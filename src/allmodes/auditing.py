@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from allmodes.audited import Places, checked, finished, unchecked
-from allmodes.checks import number, whole_number
+from allmodes.checks import as_limit, number
 from allmodes.ends import Ends, read
 from allmodes.hints import Bounds, Derivative, Names, Random, Starts, Wrapped
 from allmodes.keywords import helpful
@@ -108,7 +108,7 @@ def audit(
     """
     if fun is not None and not callable(fun):
         raise TypeError(f"fun is {fun!r} ({type(fun).__name__}); wanted the function, or None.")
-    maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
+    maxfev = None if maxfev is None else as_limit("maxfev", maxfev, 1)
     found = read(ends, values, starts, names)
     region = region_of(found, bounds, periodic)
     names = found.names if names is None else names

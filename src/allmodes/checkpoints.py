@@ -128,8 +128,6 @@ def take_over(saved: Driver, asked: Driver, path: Any) -> None:
     """Give a saved search the budgets asked for now; refuse if its other settings differ."""
     ours, theirs = saved.state, asked.state
     for name in _SAME:
-        if name == "method" and _is_outgrown(saved, asked):
-            continue
         found, wanted = getattr(ours.settings, name), getattr(theirs.settings, name)
         if repr(found) != repr(wanted):
             name = name.removesuffix("_given")
@@ -163,11 +161,19 @@ def _is_outgrown(saved: Driver, asked: Driver) -> bool:
 
 
 def _handed_over(saved: Driver, asked: Driver) -> Driver:
-    """The search asked for, told what the one of a model evaluated."""
-    assert isinstance(saved.state.search, Surrogate)
-    frame, known = saved.state.frame, saved.state.search.known
-    values = [frame.value(value) if np.isfinite(value) else np.nan for value in known.told]
-    asked.tell(frame.box.to_user(known.points), values)
+    """The search asked for, told what the one of a model evaluated; all of that counts, what was told twice, too."""
+    state = saved.state
+    assert isinstance(state.search, Surrogate)
+    if state.context.noise:
+        known = state.search.known
+        values = [state.frame.value(value) if np.isfinite(value) else np.nan for value in known.told]
+        asked.tell(state.frame.box.to_user(known.points), values)
+    else:
+        asked.tell(*state.memory.told)
+        for flying in state.rounds.flying:
+            asked.tell(flying.points[flying.is_known], flying.value[flying.is_known])
+    none = np.zeros((0, state.frame.box.d))
+    asked.state.context.observe(none, none[:, 0], saved.nfev - asked.nfev)
     return asked
 
 

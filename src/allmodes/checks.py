@@ -28,13 +28,18 @@ def real_array(name: str, given: Any, wanted: str) -> NDArray[np.float64]:
 
 
 def whole_number(name: str, given: Any, minimum: int) -> int:
-    """The argument as an int of at least `minimum`; 1e3 is one, too."""
-    is_whole = isinstance(given, (float, np.floating)) and float(given).is_integer()
-    if isinstance(given, bool) or not (is_whole or isinstance(given, (int, np.integer))):
+    """The argument as an int of at least `minimum`."""
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
         raise TypeError(f"{name} is {given!r} ({type(given).__name__}); a whole number was wanted.")
     if given < minimum:
         raise ValueError(f"{name} is {given}; it must be at least {minimum}.")
     return int(given)
+
+
+def as_limit(name: str, given: Any, minimum: int) -> int:
+    """The same for limits, which people write as 1e4, too."""
+    is_whole = isinstance(given, (float, np.floating)) and float(given).is_integer()
+    return whole_number(name, int(given) if is_whole else given, minimum)
 
 
 def number(name: str, given: Any, *, above: float | None = None, at_least: float | None = None) -> float:

@@ -55,6 +55,12 @@ class Memory:
         return key in self._known
 
     @property
+    def told(self) -> tuple[Array, Array]:
+        """The points that are remembered, (n, D), and the values there, NaN where the function failed."""
+        points = np.frombuffer(b"".join(self._known), np.float64).reshape(-1, self.D)
+        return points.copy(), np.array([value for value, *_ in self._known.values()])
+
+    @property
     def _known(self) -> dict[bytes, Entry]:
         """The entries, also right after loading."""
         if self.rows:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from allmodes.checks import whole_number
+from allmodes.checks import as_limit
 from allmodes.hints import Bounds, Derivative, Names, Random, Wrapped
 from allmodes.keywords import helpful
 from allmodes.loop import Execution, Residuals, find, interrupted
@@ -102,7 +102,7 @@ def find_roots(
     >>> [(mode.x.round(4).tolist(), mode.certified) for mode in result.modes]
     [([-1.4142, -1.4142], True), ([1.4142, 1.4142], True)]
     """
-    maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
+    maxfev = None if maxfev is None else as_limit("maxfev", maxfev, 1)
     box = Box.make(bounds, x0, periodic)
     part = sum_of_squares(F, jac, args, vectorized, box, None, "linear", 1.0)
     is_system, looked = _is_system(part, method, on_error, maxfev)

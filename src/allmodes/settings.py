@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from allmodes.checks import coordinate_names, number, warn_renamed, whole_number
+from allmodes.checks import as_limit, coordinate_names, number, warn_renamed
 from allmodes.nva.annealing.algorithm import Algorithm
 from allmodes.objective.bounds import Box
 from allmodes.objective.constraints import FEASIBILITY, Constraints
@@ -119,7 +119,7 @@ def prepare(
     """Everything that a search begins with, or an error that says what is wrong."""
     method = asked = _method(method)
     cost = None if cost is None else number("cost", cost, at_least=0.0)
-    maxfev = None if maxfev is None else whole_number("maxfev", maxfev, 1)
+    maxfev = None if maxfev is None else as_limit("maxfev", maxfev, 1)
     others = (symmetry, constraints, draws, cost_of_mode, order or None)
     is_plain = all(other is None for other in others) and not any(box.grids)
     if method == "auto" and is_plain and polish and set(options or ()) <= {"width", "temperature", "checkpoint_every"}:
@@ -139,9 +139,9 @@ def prepare(
     settings = Settings(
         method=method.name if is_assembly else method,
         target=target,
-        n_modes=None if n_modes is None else whole_number("n_modes", n_modes, 1),
+        n_modes=None if n_modes is None else as_limit("n_modes", n_modes, 1),
         maxfev=usual if maxfev is None else maxfev,
-        maxiter=None if maxiter is None else whole_number("maxiter", maxiter, 1),
+        maxiter=None if maxiter is None else as_limit("maxiter", maxiter, 1),
         maxtime=None if maxtime is None else number("maxtime", maxtime, above=0.0),
         names=coordinate_names(names, box.D),
         options=checked_options(options),

@@ -123,10 +123,18 @@ def test_a_good_previous_file_is_mentioned_and_can_be_used(path):
 
 
 def test_what_was_chosen_for_a_small_budget_is_resumed_with_a_larger_one(path):
-    assert search(path, 40).method == "surrogate"
-    result = search(path, 120)
-    assert (result.method, result.status) != ("auto", Status.BUDGET_SPENT)
-    assert 40 < result.nfev <= 120
+    calls = []
+
+    def counted(x):
+        calls.append(tuple(x))
+        return wells(x)
+
+    assert find_minima(counted, BOX, rng=1, maxfev=40, checkpoint=path).method == "surrogate"
+    assert len(calls) == 40
+    result = find_minima(counted, BOX, rng=1, maxfev=120, checkpoint=path)
+    assert result.method == "auto"
+    assert len(calls) <= 120
+    assert len(set(calls)) == len(calls) - 1  # one point is evaluated twice, to see whether there is noise
     with pytest.raises(ValueError, match=r"method='auto'; this one has 'local'"):
         find_minima(wells, BOX, rng=1, maxfev=120, checkpoint=path, method="local")
 

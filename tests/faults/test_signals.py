@@ -216,8 +216,8 @@ def test_after_the_last_round_it_ends_the_search_all_the_same(tmp_path, monkeypa
             os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(Scheduler, "tell", interrupted)
-    find_minima(himmelblau, BOX, rng=5, maxfev=1000)
-    given = {"rng": 5, "maxfev": ends[5], "checkpoint": tmp_path / "run.ckpt"}  # the end of a round
+    find_minima(himmelblau, BOX, rng=5, maxfev=1000, method="local")
+    given = {"rng": 5, "method": "local", "maxfev": ends[5], "checkpoint": tmp_path / "run.ckpt"}  # the end of a round
     assert find_minima(himmelblau, BOX, **given).status is Status.INTERRUPTED
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from allmodes.checks import coordinate_names, instance, number, real_array, whole_number
+from allmodes.checks import as_limit, coordinate_names, instance, number, real_array, whole_number
 
 
 @pytest.mark.parametrize("given", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), np.float32([1, 2]), [True, 2]])
@@ -69,6 +69,13 @@ def test_whole_numbers_become_int(given):
 def test_what_is_no_whole_number_is_refused_in_words(given, error, message):
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         whole_number("steps", given, 3)
+
+
+def test_limits_may_be_written_as_floats():
+    found = as_limit("maxfev", 1e4, 1)
+    assert (found, type(found)) == (10_000, int)
+    with pytest.raises(TypeError, match=r"maxfev is 2\.5 \(float\)"):
+        as_limit("maxfev", 2.5, 1)
 
 
 @pytest.mark.parametrize("given", [2, 2.0, np.float32(2), np.int64(2)])

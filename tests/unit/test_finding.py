@@ -788,7 +788,7 @@ def test_a_checkpoint_of_another_problem_is_refused(tmp_path):
     ("method", "given"),
     [("auto", {}), ("auto", {"jac": six_jac}), ("multistart", {}), ("local", {"options": {"width": 8}})],
 )
-@pytest.mark.parametrize("maxfev", [50, 99, 100])
+@pytest.mark.parametrize("maxfev", [80, 99, 100])
 def test_a_search_that_its_budget_stopped_goes_on_as_if_it_had_not(method, given, maxfev, tmp_path):
     path, given = tmp_path / "search.npz", {"method": method, "rng": 0, **given}
     fun = Recorder(six)

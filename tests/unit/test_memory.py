@@ -103,7 +103,7 @@ BOX = [(-3.0, 3.0), (-2.0, 2.0)]
 
 @pytest.mark.parametrize("jac", [None, camel_jac])
 def test_a_search_hardly_calls_the_function_twice_at_one_point(jac):
-    """All the same, the same point may be twice in one round, or in two that overlap."""
+    """All the same, two searches that begin in one corner ask for the same points in the same rounds."""
     seen = []
 
     def fun(x):
@@ -112,7 +112,7 @@ def test_a_search_hardly_calls_the_function_twice_at_one_point(jac):
 
     result = find_minima(fun, BOX, jac=jac, rng=0)
     assert result.nfev == len(seen)
-    assert len(seen) - len(set(seen)) <= 0.01 * len(seen)
+    assert len(seen) - len(set(seen)) <= 0.02 * len(seen)
     assert len(result.modes) == 6
 
 

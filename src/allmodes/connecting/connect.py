@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allmodes.checks import whole_number
+from allmodes.checks import as_limit
 from allmodes.connecting.pairs import Groups, Pair, neighbours
 from allmodes.connecting.route import Corner, Route
 from allmodes.connecting.surface import SpentError, Surface
@@ -54,7 +54,7 @@ def connect(
     if len(values) < 2:  # nothing to join
         return replace(result, barriers=Barriers(values, result.maximise, (), 0, 0, True))
     box = _box(result)
-    limit = _BUDGET * (box.d + 1) if maxfev is None else whole_number("maxfev", maxfev, 0)
+    limit = _BUDGET * (box.d + 1) if maxfev is None else as_limit("maxfev", maxfev, 0)
     source = _source(result, fun, args, jac, vectorized, box)
     points = box.to_unit(np.array([mode.x for mode in result.modes]))
     with Evaluator(source, workers=workers, on_error="nan") as evaluator:

@@ -12,7 +12,7 @@ FREE = np.zeros(3, bool)
 
 
 def test_points_surround_the_optimum():
-    points = around(BOX, np.full(3, 0.5), np.zeros(3), BENT, FREE, 0.02, np.random.default_rng(0))
+    points = around(BOX, np.full(3, 0.5), np.zeros(3), BENT, FREE, 0.02, 0.02, np.random.default_rng(0))
     moves = points - 0.5
     assert len(points) == 4
     weights = np.linalg.lstsq(np.vstack([moves.T, np.ones(4)]), [0, 0, 0, 1.0], rcond=None)[0]
@@ -24,13 +24,13 @@ def test_points_surround_the_optimum():
 
 def test_held_coordinates_are_left_one_by_one():
     centre, active = np.array([0.0, 0.5, 1.0]), np.array([True, False, True])
-    points = around(BOX, centre, np.array([-3.0, 0.0, 3.0]), BENT, active, 0.02, np.random.default_rng(0))
+    points = around(BOX, centre, np.array([-3.0, 0.0, 3.0]), BENT, active, 0.02, 0.02, np.random.default_rng(0))
     assert len(points) == 4
     assert ((points >= 0.0) & (points <= 1.0)).all()
     assert (points[:2, [0, 2]] == [0.0, 1.0]).all()
     assert points[2, 0] > 0.0
     assert points[3, 2] < 1.0
-    corner = around(BOX, np.zeros(3), np.full(3, -1.0), BENT, np.ones(3, bool), 0.02, np.random.default_rng(0))
+    corner = around(BOX, np.zeros(3), np.full(3, -1.0), BENT, np.ones(3, bool), 0.02, 0.02, np.random.default_rng(0))
     assert len(corner) == 3
 
 
