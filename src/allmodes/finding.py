@@ -92,7 +92,8 @@ def find_minima(
         method: "auto"; "local" (local searches, stopped early by an archive of known modes); "black-box"
             (populations, for rough functions); "anneal" (natural variational annealing with an automatic schedule);
             "surrogate" (a model of the function, for at most 1,000 evaluations of values; "auto" uses it where maxfev
-            is at most 25 (d + 1), or `cost` is a second or more); "multistart" (the baseline: no archive); or an engine assembly such as nva.presets.nva_gm(order=1).
+            is at most 25 (d + 1), or `cost` is a second or more); "multistart" (the baseline: no archive); or an engine
+            assembly such as nva.presets.nva_gm(order=1).
         n_modes: stop when this many distinct modes have been found.
         maxfev: never evaluate fun more often than this, for any purpose; by default 10,000 (d + 1). A search ends
             earlier when fewer than 0.1 new modes are expected from as many evaluations again or, if maxfev is given,
