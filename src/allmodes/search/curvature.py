@@ -1,4 +1,4 @@
-"""Hessians known along a few directions, and guessed to be alike along all others: what many dimensions allow."""
+"""Hessians known along a few directions and assumed equal along all others: what many dimensions allow."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-MANY = 30  # dimensions from which a dozen directions are far fewer than all, and d^2 numbers for each mode are felt
-_TINY = 1e-300  # added to what is divided by
-_FLOOR = 1e-3  # smallest curvature where it is divided by, as a share of the largest: as of frozen components
+MANY = 30  # from this dimension on a dozen directions are far fewer than all, and d^2 numbers per mode are a burden
+_TINY = 1e-300  # avoids division by zero
+_FLOOR = 1e-3  # smallest curvature to divide by, as a share of the largest: as in frozen components
 
 
 @stored
 @dataclass(frozen=True)
 class LowRank:
-    """A symmetric matrix (d, d) by r of its eigenvectors; all others have one eigenvalue.
+    """A symmetric matrix (d, d) given by r of its eigenvectors; all others share one eigenvalue.
 
-    It takes the place of an array where it is only read: NumPy makes one of it.
+    It can replace an array that is only read: NumPy converts it.
 
     Attributes:
-        base: the eigenvalue along everything that is at right angles to the axes.
+        base: the eigenvalue along everything orthogonal to the axes.
         eigenvalues: (r,), ascending.
         axes: (r, d), orthonormal.
     """
@@ -46,7 +46,7 @@ class LowRank:
         return self.axes.shape[1]
 
     def __matmul__(self, vector: Array) -> Array:
-        """With one vector (d,)."""
+        """The product with one vector (d,)."""
         return self.base * vector + self.axes.T @ ((self.eigenvalues - self.base) * (self.axes @ vector))
 
     def copy(self) -> LowRank:
@@ -55,12 +55,12 @@ class LowRank:
 
     @property
     def spectrum(self) -> Array:
-        """The eigenvalues (r,) or (r + 1,) that it has."""
+        """The distinct eigenvalues that are stored, (r,) or (r + 1,)."""
         r, d = self.axes.shape
         return self.eigenvalues if r == d else np.append(self.eigenvalues, self.base)
 
     def squares(self, vectors: Array) -> Array:
-        """sum_i |s_i| (a_i v)^2 of vectors (n, d), over all eigenvalues s_i, floored, (n,)."""
+        """sum_i |s_i| (a_i v)^2 for vectors (n, d), over all eigenvalues s_i, bounded below, (n,)."""
         least = max(_FLOOR * largest(self), _TINY)
         sizes, base = np.maximum(np.abs(self.eigenvalues), least), max(abs(self.base), least)
         inside = (vectors @ self.axes.T) ** 2
@@ -71,17 +71,17 @@ Curvature: TypeAlias = Array | LowRank
 
 
 def largest(H: Curvature) -> float:
-    """The largest entry of a Hessian by its size; of one that is known along a few axes, the largest eigenvalue."""
+    """The largest absolute entry of a Hessian, or the largest absolute eigenvalue of a `LowRank` one."""
     entries = H.spectrum if isinstance(H, LowRank) else H
     return float(np.abs(entries).max(initial=0.0))
 
 
 def weakest(H: Curvature) -> float:
-    """The smallest curvature by its size; infinite without coordinates."""
+    """The smallest absolute curvature; infinite without coordinates."""
     eigenvalues = H.spectrum if isinstance(H, LowRank) else np.linalg.eigvalsh(H)
     return float(np.abs(eigenvalues).min(initial=np.inf))
 
 
 def squares(H: Curvature, vectors: Array) -> Array:
-    """How much functions with this Hessian fall over vectors (n, d), twice that, (n,)."""
+    """Twice how much a function with this Hessian changes over vectors (n, d), as absolute values (n,)."""
     return H.squares(vectors) if isinstance(H, LowRank) else np.abs(np.einsum("nd,de,ne->n", vectors, H, vectors))

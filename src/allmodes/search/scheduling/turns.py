@@ -1,4 +1,4 @@
-"""Whose turn it is: the member that pays best, and who may join when the function proves rough or rugged."""
+"""Whose turn it is (the most productive member), and which members join on a rough or rugged function."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from allmodes.search.searchers.multistart import Multistart
 from allmodes.search.searchers.population.overview import Overview, usual_cost
 from allmodes.storage import stored
 
-_HALF = 0.5  # of all evaluations, for looks at the whole box until the best value is known
-_VALLEYS = 0.25  # share, of the searches that ended in no mode, whose patience ran out: no kink keeps them that long
+_HALF = 0.5  # of all evaluations, for searches of the whole box until the best value is known
+_VALLEYS = 0.25  # share of the searches that ended in no mode because their patience ran out: at a kink they end sooner
 
 
 @stored
@@ -24,9 +24,9 @@ class Turns:
     """Decides which member begins something new.
 
     Attributes:
-        multistart: what became of the local searches so far.
+        multistart: the outcomes of the local searches so far.
         may_join: names of members that join when the function proves rough or rugged.
-        bandit: what each member has brought.
+        bandit: the modes found and evaluations spent by each member.
     """
 
     context: Context
@@ -39,14 +39,14 @@ class Turns:
 
     @property
     def is_rough(self) -> bool:
-        """Whether most local searches end at no optimum."""
+        """Whether most local searches end without reaching an optimum."""
         counts = self.multistart.counts
         is_judged = counts.searches >= TUNING.few and not counts.runaways
         return is_judged and counts.nowhere > TUNING.rough * counts.searches
 
     @property
     def why_nowhere(self) -> str:
-        """What stopped the local searches that ended at no optimum, in words."""
+        """What stopped the local searches that did not reach an optimum, in words."""
         counts = self.multistart.counts
         if counts.tired > _VALLEYS * counts.nowhere:
             return ", in narrow valleys, before they reached the end"
@@ -58,18 +58,18 @@ class Turns:
 
     @property
     def is_rugged(self) -> bool:
-        """Whether nearly every local search found another mode: small traps, perhaps on a few broad funnels."""
+        """Whether nearly every local search found a different mode: small traps, perhaps on a few broad funnels."""
         searches = self.multistart.counts.fresh.ended
         is_judged = self.context.nfev >= TUNING.first_mode_cost and searches >= 2 * TUNING.few
         return is_judged and self.multistart.unseen > TUNING.rugged
 
     def recruits(self, members: Mapping[str, Searcher]) -> list[str]:
-        """Who joins now: populations on a rough function, annealing on a rugged one if only the best modes count.
+        """Members that join now: populations if the function is rough, annealing if it is rugged and the target global.
 
-        A function that fails at some points has edges, and may be best at one.
+        A function that fails at some points has edges, and its optimum may be on one.
         """
         context, is_global, is_rough = self.context, self.context.is_global, self.is_rough
-        is_cheap = usual_cost(context.box.d) <= TUNING.overview * context.maxfev  # else it would cost many modes
+        is_cheap = usual_cost(context.box.d) <= TUNING.overview * context.maxfev  # otherwise it would cost many modes
         is_wanted = {
             POPULATION: is_rough,
             ANNEALING: is_global and self.is_rugged,
@@ -79,12 +79,12 @@ class Turns:
         return [name for name in self.may_join if name not in members and is_wanted[name]]
 
     def choose(self, members: Mapping[str, Searcher], has_enough: bool = False) -> str:
-        """Whose turn it is, among local searches, unless there were enough, and members with something left to try."""
+        """Choose among members with something left to try and, unless there were enough of them, local searches."""
         going = [name for name, member in members.items() if not member.ending]
         spent = self.bandit.spent
-        is_early = self.context.is_global and not self.context.is_late  # better modes may make all images worthless
+        is_early = self.context.is_global and not self.context.is_late  # better modes may make images worthless
         if SYMMETRY in going and (has_enough or (not is_early and spent.get(SYMMETRY, 0) <= spent.get(LOCAL, 0))):
-            return SYMMETRY  # an image of a mode costs little; where there are thousands, better modes are wanted, too
+            return SYMMETRY  # an image costs little, but with thousands of them better modes are wanted, too
         if self.multistart.is_passive:
             return going[0] if going else LOCAL
         if REFINEMENT in going and (has_enough or self.context.is_late or len(going) == 1):
@@ -96,28 +96,28 @@ class Turns:
             return LOCAL
         among = going if has_enough else [LOCAL, *going]
         is_level_known = self._is_level_known(members)
-        share = TUNING.looks if is_level_known else _HALF  # who searches for single modes says little about the whole
+        share = TUNING.looks if is_level_known else _HALF  # searches for single modes say little about the whole box
         if OVERVIEW in going and spent.get(OVERVIEW, 0) < share * sum(spent.values()):
             return OVERVIEW
         if ANNEALING in going and self.context.order and spent.get(ANNEALING, 0) < spent.get(LOCAL, 0):
-            return ANNEALING  # as much as local searches had: what these found says little about broad funnels
+            return ANNEALING  # an equal share: what local searches find says little about broad funnels
         if is_level_known:
             among = [name for name in among if name != OVERVIEW] or among
             return max(among, key=self._promise)
-        if self.is_rough:  # what local searches found says little about what is left: turns are even
+        if self.is_rough:  # what local searches found says little about the rest: equal turns
             return min(among, key=lambda name: spent.get(name, 0))
         return max(among, key=self.bandit.rate)
 
     def _promise(self, name: str) -> float:
-        """New modes per evaluation; of local searches not more is hoped for than as often as they find other modes."""
+        """Expected new modes per evaluation; for local searches, limited by how often they find different modes."""
         fresh = self.multistart.counts.fresh
         credit = (1 + (fresh.hits == 1).sum()) / (1 + fresh.ended) if name == LOCAL else 1.0
         return self.bandit.recent_rate(name, float(credit))
 
     def _is_level_known(self, members: Mapping[str, Searcher]) -> bool:
-        """Whether the best value is known in all likelihood, so that turns go to who finds more modes that have it.
+        """Whether the best value is probably known, so that turns go to members that find more modes with that value.
 
-        It is if the last look at the whole box ended there, and it was not the only one to find it.
+        It is if the last search of the whole box ended there, and was not the only one to find it.
         """
         overview = members.get(OVERVIEW)
         if (

@@ -1,7 +1,7 @@
-"""Places far away, where the slopes of searches point to before they begin: from the best of them some searches begin.
+"""Places far away to which slopes point at the starts of local searches; some searches begin at the best of them.
 
-Climbing step by step a search ends in the nearest hollow of a wide slope. What lies at the end of the slope has a small
-basin then, however wide the slope is; but few places far away are as high.
+On a wide slope with hollows, a search that climbs step by step ends in the nearest hollow. An optimum at the end of the
+slope then has a small basin, however wide the slope is; but few places far away are as high.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from allmodes.storage import stored
 
 Array = NDArray[np.float64]
 
-_EACH = 8  # places, for each search that begins at one: most are of no use
+_EACH = 8  # places looked at for each search that begins at one: most are useless
 _MOST = 256  # places that are remembered: a bound on memory
 
 
 @stored
 @dataclass
 class Landings:
-    """Places (d,) and values there, to be maximised; a search begins at each once at most.
+    """Places (d,) and values there, to be maximised; at most one search begins at each.
 
     Attributes:
         seen: how many were evaluated.
@@ -33,7 +33,7 @@ class Landings:
     seen: int = 0
 
     def begin(self, point: Array) -> bool:
-        """Whether a place is to be looked at: nobody looks at one twice, nor at more than can be remembered."""
+        """Remember a place to be evaluated; False if it was looked at before, or no more can be remembered."""
         if len(self.points) == _MOST or any((point == each).all() for each in self.points):
             return False
         self.points.append(point.copy())
@@ -41,13 +41,13 @@ class Landings:
         return True
 
     def tell(self, point: Array, value: float) -> None:
-        """What the value there is."""
+        """Store the value at a place."""
         self.seen += 1
         if np.isfinite(value):
             self.values[next(i for i, each in enumerate(self.points) if (point == each).all())] = value
 
     def take(self, value: float) -> Array | None:
-        """Where a search should begin that was put at a place of this value: now and then the best that is left."""
+        """The best place left, now and then, if it beats the value at a search's own start; otherwise None."""
         if self.seen % _EACH or not self.values:
             return None
         best = int(np.argmax(self.values))

@@ -1,4 +1,4 @@
-"""Does a function rise anywhere from where its slope vanishes? By Lanczos' method, a gradient for each direction."""
+"""Whether a function rises from a point where its slope vanishes, by Lanczos' method with a gradient per direction."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from allmodes.search.searchers.local.table import Array
 from allmodes.search.tolerances import TINY
 
-# Chance that a rising direction is not seen where it hides as well as it can: of searches from anywhere, and of those
-# from random places, of which none is expected to end in a saddle [Lee, Simchowitz, Jordan and Recht, 2016].
+# Chance that a rising direction is overlooked in the worst case: for searches from anywhere, and for those from random
+# places, none of which is expected to end in a saddle [Lee, Simchowitz, Jordan and Recht, 2016].
 OVERLOOKED, OVERLOOKED_BY_LOT = 0.01, 0.5
-_ROUNDING = 1e-8  # of the largest curvature: what is left of a direction that the others contain
+_ROUNDING = 1e-8  # of the largest curvature: a shorter remainder of a new direction is rounding error
 
 
 class Ritz(NamedTuple):
-    """What k directions tell of a symmetric operator on n dimensions.
+    """What k directions tell about a symmetric operator in d dimensions.
 
     Attributes:
-        values: (k,) ascending, the largest of which is at most the largest eigenvalue.
-        vectors: (k, d), orthonormal; `shares`, (k, k), of the directions in each, a row for each.
-        next: the direction that tells most beside these (d,); 0 where none is left.
-        rest: geometric mean of the sizes of the eigenvalues, as a random first direction tells it.
+        values: the Ritz values (k,), ascending; the largest is at most the largest eigenvalue.
+        vectors: (k, d), orthonormal; `shares`, (k, k), of the directions in each vector, one row for each.
+        next: the direction (d,) that Lanczos' method would try next; 0 where none is left.
+        rest: geometric mean of the absolute eigenvalues, as estimated from a random first direction.
     """
 
     values: Array
@@ -33,7 +33,7 @@ class Ritz(NamedTuple):
 
 
 def ritz(tried: Array, bends: Array) -> Ritz:
-    """Of directions (k, d), the first of them random, and of what the operator makes of them, (k, d)."""
+    """From directions (k, d), the first of them random, and their images under the operator, (k, d)."""
     Q, R = np.linalg.qr(tried.T)
     image = np.linalg.solve(R.T, bends).T  # the operator times Q
     K = Q.T @ image
@@ -55,10 +55,10 @@ def ritz(tried: Array, bends: Array) -> Ritz:
 
 
 def is_falling(values: Array, n: int, chance: float) -> bool:
-    """Whether no direction of n rises, unless with such a chance, by Ritz values (k,).
+    """Whether Ritz values (k,) show that none of n dimensions rises, except for a chance of being wrong.
 
-    After k steps from a random direction the largest Ritz value lies below the largest eigenvalue by more than a share
-    e of the whole range with a chance of at most 1.648 sqrt(n) exp(-sqrt(e) (2 k - 1)), whatever the operator is
+    After k steps from a random direction, the chance that the largest Ritz value is below the largest eigenvalue by
+    more than a share e of the whole range is at most 1.648 sqrt(n) exp(-sqrt(e) (2 k - 1)), whatever the operator is
     [Kuczynski and Wozniakowski, Estimating the largest eigenvalue by the power and Lanczos algorithms, 1992].
     """
     k, highest = len(values), float(values[-1])

@@ -1,4 +1,4 @@
-"""What trust-region searches ask for, and how their models learn from what they are told."""
+"""What trust-region searches ask for, and how their models learn from the answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from allmodes.search.searchers.local.table import Array, Mask, Phase, Rows, Trus
 from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 
-_VAGUE = 10.0  # times longer than needed: curvature measured inward from a bound over such steps is vague
+_VAGUE = 10.0  # times longer than needed: over such steps, curvature measured inward from a bound is inaccurate
 
 
 # ---- what they want to know
@@ -37,7 +37,7 @@ def points_of(context: Context, table: TrustRegionTable, phase: Phase, rows: Row
 
 
 def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array:
-    """Signed steps (n, d); over a trust region the slope may change by all of itself, whatever a model guesses."""
+    """Signed steps (n, d); before a measurement the slope is assumed to change by all of itself over a trust region."""
     steepest = np.abs(table.gradient[rows]).max(axis=1) / np.maximum(table.radius[rows], TINY)
     guessed = np.where(table.is_measured[rows], 0.0, steepest)
     curvatures = np.maximum(np.abs(np.einsum("nii->ni", table.hessian[rows])), guessed[:, None])
@@ -47,7 +47,7 @@ def _slope_steps(context: Context, table: TrustRegionTable, rows: Rows) -> Array
 def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tuple[Array, Array]:
     """Directions (n, d, d) along which the curvature is measured, and how far (n, d).
 
-    They are the axes of the model, so that a narrow valley is measured as well as a round one.
+    They are the axes of the model, so that a narrow valley is measured as accurately as a round one.
     """
     H, box, point = table.hessian[rows], context.box, table.point[rows]
     model = models.model(box, point, table.gradient[rows], H)
@@ -62,7 +62,7 @@ def _curvature_axes(context: Context, table: TrustRegionTable, rows: Rows) -> tu
     return axes, steps
 
 
-# ---- what they are told; the rows returned know value, gradient and model where they are now
+# ---- the answers; for the rows returned value, gradient and model at the present point are known
 
 
 def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
@@ -89,7 +89,7 @@ def told_start(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
 
 
 def _farthest(context: Context, points: Array, g: Array) -> Array:
-    """Where slopes g (n, d) point to, in every coordinate: its bound, or half the box or a period away at most."""
+    """Where slopes g (n, d) point: in every coordinate its bound, or at most half of the box or period away."""
     box = context.box
     bound = np.where(g > 0.0, box.upper_unit, np.where(g < 0.0, box.lower_unit, points))
     away = points + 0.5 * g / np.maximum(np.abs(g).max(axis=1, keepdims=True), TINY)
@@ -97,7 +97,7 @@ def _farthest(context: Context, points: Array, g: Array) -> Array:
 
 
 def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
-    """The values far away. Some searches begin at the best such place that is left, and others where they were put."""
+    """Take the values of places far away. Some searches begin at the best place left, the others at their own."""
     stays = np.ones(len(rows), bool)
     for i, (k, value) in enumerate(zip(rows.tolist(), told.value[:, 0].tolist(), strict=True)):
         context.landings.tell(points[i, 0], value)
@@ -110,7 +110,7 @@ def told_leap(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
 
 
 def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
-    """A trial point: taken if it is better. Values alone do not tell the gradient there: `Phase.SLOPE`."""
+    """Accept a trial point if it is better. From values alone the gradient there is asked for next: `Phase.SLOPE`."""
     order, value, trial = context.order, told.value[:, 0], points[:, 0]
     point, g, H, old = table.point[rows], table.gradient[rows], table.hessian[rows], table.value[rows]
     s, rise = trial - point, value - old  # -inf where it failed
@@ -122,7 +122,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
     taken, refused = rows[is_better], rows[~is_better]
     pace, reach = residuals.pace(context), reach_of(missed, length)
     table.radius[rows] = resized(table.radius[rows], rise, predicted, length, longest, reach, pace)
-    if order == 2 or context.has_model:  # these learn nothing from a refused point, so the next step must differ
+    if order == 2 or context.has_model:  # nothing is learnt from a refused point, so the next step must be shorter
         table.radius[refused] = np.minimum(table.radius[refused], pace.shrinkage * length[~is_better])
     is_stale = (np.abs(s).max(axis=1) > context.tolerances.near) | ~is_better
     if context.has_model:
@@ -147,7 +147,7 @@ def told_step(context: Context, table: TrustRegionTable, rows: Rows, points: Arr
             table.hessian[refused] = models.match_value(H[~is_better], s[~is_better], wrong)
         return refused
     if context.has_model:
-        table.hessian[refused] = table.gauss_newton[refused]  # what was learnt may be what was wrong
+        table.hessian[refused] = table.gauss_newton[refused]  # the learnt part may have been wrong
         change, model = (slope - g)[is_better], told.hessian[is_better, 0]
         residuals.learn_second(context, table, taken, s[is_better], change, model)
         table.is_measured[taken] |= residuals.is_convincing(table, taken)
@@ -164,7 +164,7 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
     point, H, measured = table.point[rows], table.hessian[rows], table.is_measured[rows]
     slope = finite_differences.gradient(point, table.value[rows], points, told.value)
     table.slope_steps[rows] = steps = points.diagonal(0, 1, 2) - point
-    table.bias[rows] = bias = 0.5 * steps * np.einsum("nii->ni", H)  # what forward differences are off
+    table.bias[rows] = bias = 0.5 * steps * np.einsum("nii->ni", H)  # the error of forward differences
     slope -= bias
     s, change = point - table.came_from[rows], slope - table.old_gradient[rows]
     miss = _miss(H, s, change)
@@ -180,13 +180,13 @@ def told_slope(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
 
 
 def _miss(H: Array, s: Array, change: Array) -> Array:
-    """How much of a change of gradient over steps s models H miss, (n,)."""
+    """Errors (n,) of models H in changes of gradient over steps s, as shares of the change."""
     wrong = np.abs(change - (H @ s[..., None])[..., 0]).max(axis=1)
     return np.asarray(wrong / np.maximum(np.abs(change).max(axis=1), TINY))
 
 
 def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Array, told: Evaluation) -> Rows:
-    """The curvature is measured; with points on both sides of each axis the gradient, too."""
+    """Take the measured curvature and, with points on both sides of each axis, a better gradient."""
     point, value, g = table.point[rows], table.value[rows], table.gradient[rows]
     axes, _ = _curvature_axes(context, table, rows)
     if context.order == 0:
@@ -196,14 +196,14 @@ def told_curve(context: Context, table: TrustRegionTable, rows: Rows, points: Ar
         M = finite_differences.hessian(point, value, points, told.value, axes)
         M[finite_differences.is_rough(point, value, slope, errors, points, told.value, slack, axes)] = np.nan
         H = finite_differences.turned(M, axes)
-        # in a narrow valley the slope along it drowns in the error of forward differences across it
+        # in a narrow valley the slope along it is lost in the error of forward differences across it
         bias = 0.5 * steps * np.einsum("nii->ni", H)
         is_seen = np.abs(bias * steps) > context.tolerances.error_of(value)[:, None]  # rounding of the slope is less
         bias = np.where(is_seen & np.isfinite(bias), bias, table.bias[rows])
         slope += np.einsum("nid,nd->ni", axes, table.bias[rows] - bias)
         table.bias[rows] = bias
         central = finite_differences.slopes(point, value, points, told.value, axes)
-        length = np.abs(points[:, : table.d] - point[:, None]).max(axis=2)  # over long steps slopes change
+        length = np.abs(points[:, : table.d] - point[:, None]).max(axis=2)  # long central differences are inaccurate
         measured = np.einsum("nid,ni->nd", axes, np.where(length <= TUNING.central, central, slope))
         table.gradient[rows] = np.where(np.isfinite(measured), measured, g)
     else:

@@ -1,7 +1,8 @@
-"""Local searches in many dimensions: steps by what the last few of them taught, arrivals by a few directions.
+"""Local searches in many dimensions: models of the last few steps, and verification along a few directions.
 
-What dense models keep and measure grows with the square of the dimension and their eigenvalues take its cube. Here a
-search keeps its last steps, and a gradient each for a dozen directions tells a maximum from a saddle.
+What dense models store and measure grows with the square of the dimension, and the time for their eigenvalues with its
+cube. Here a search keeps only its last steps, and one gradient for each of a dozen directions distinguishes a maximum
+from a saddle.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from allmodes.search.searchers.local.tuning import TUNING
 from allmodes.search.tolerances import TINY
 from allmodes.storage import stored
 
-_SLOW = 1.0  # times the dimension: steps after which whole models, while there is room for them, cost less
-_LARGEST = 200  # dimensions of whole models
-_CLOSE = 100.0  # xtol: distance from which on the curvature is measured, which speeds up the steps that are left
-_RISING = 1e-6  # of the largest curvature: the least upward that differences of gradients tell
+_SLOW = 1.0  # times the dimension: after more steps than this, dense models cost less, up to `_LARGEST` dimensions
+_LARGEST = 200  # dimensions for which dense models are affordable
+_CLOSE = 100.0  # xtol: within this distance the curvature is measured, which speeds up the remaining steps
+_RISING = 1e-6  # of the largest curvature: the smallest upward one that differences of gradients can show
 _BY_LOT = (SPACE_FILLING, SCREENED)  # starts in random places
-_SADDLES = 3  # times that a search leaves a saddle, before that is where it has arrived
+_SADDLES = 3  # times that a search leaves a saddle before it accepts one as the place where it has arrived
 
 
 @stored
 @dataclass(eq=False)
 class Limited:
-    """Searches on smooth ground with gradients, as `TrustRegion` makes them where there are few coordinates.
+    """Searches of smooth functions with gradients in many dimensions; `TrustRegion` makes them in few.
 
     Attributes:
         recognises: whether searches that fall into a known mode are stopped.
@@ -54,7 +55,7 @@ class Limited:
         self, points: Array, radii: Array | float, origins: list[Origin], paths: list[int],
         has_met_kink: bool = False, along: Array | None = None,
     ) -> None:  # fmt: skip
-        """Begin at points (n, d), as of `TrustRegion`."""
+        """Begin at points (n, d), as `TrustRegion` does."""
         rows, table = self.table.open(points, origins, paths), self.table
         table.radius[rows], table.has_met_kink[rows] = radii, has_met_kink or along is not None
         table.along[rows] = 0.0 if along is None else along
@@ -72,7 +73,7 @@ class Limited:
         return clip(box, point + side * aim)[:, None]
 
     def tell(self, phase: Phase, rows: Rows, points: Array, told: Evaluation) -> tuple[Rows, Ends]:
-        """Answers to `points`; the rows returned are to be advanced."""
+        """Take the answers to `points`; the rows returned are to be advanced."""
         assert told.gradient is not None
         value, slope, place = told.value[:, 0], told.gradient[:, 0], points[:, 0]
         if phase is Phase.START:
@@ -88,7 +89,7 @@ class Limited:
     # ---- steps
 
     def _told_step(self, rows: Rows, trial: Array, value: Array, slope: Array) -> Rows:
-        """A trial point: taken if it is better; the model learns from it in any case."""
+        """Accept a trial point if it is better; the model learns from it in either case."""
         table, context = self.table, self.context
         point, g, old, bent = table.point[rows], table.gradient[rows], table.value[rows], table.bent[rows]
         s, rise, predicted = trial - point, value - old, table.predicted[rows]
@@ -114,7 +115,7 @@ class Limited:
         return rows
 
     def advance(self, rows: Rows) -> Ends:
-        """Searches that know value and slope where they are: they end, arrive, or make another step."""
+        """Advance searches whose value and slope are known: they end, arrive, or take another step."""
         table, context = self.table, self.context
         is_fine = np.isfinite(table.value[rows] + table.gradient[rows].sum(axis=1))
         if not is_fine.all():
@@ -145,7 +146,7 @@ class Limited:
         return ends | self._cannot_go_on(self._step(rows[is_going], trial[is_going]))
 
     def slow(self) -> list[int]:
-        """Rows of searches that have made more steps than there are coordinates, which had better learn all of them."""
+        """Rows of searches with more steps than there are coordinates: a dense model serves them better."""
         table = self.table
         if table.d > _LARGEST:
             return []
@@ -153,7 +154,7 @@ class Limited:
         return [k for k, each in zip(table.rows, is_slow.tolist(), strict=True) if each and not table.is_asked[k]]
 
     def model(self, k: int) -> Array:
-        """What a search has learnt of the Hessian, (d, d)."""
+        """What a search has learnt about the Hessian, (d, d)."""
         return np.asarray(
             estimate(self.table.space(self.context.box, table_row(k), has_axes=True)[0], float(self.table.base[k]))
         )
@@ -172,7 +173,7 @@ class Limited:
         return np.asarray(near | (nothing & (table.is_measured[rows] | (table.measurements[rows] == 0))))
 
     def _step(self, rows: Rows, trial: Array) -> Rows:
-        """Searches are evaluated at trial points (n, d) next; returns those that cannot go on."""
+        """Set the next trial points (n, d); return the searches that cannot go on."""
         table = self.table
         table.trial[rows], table.phase[rows] = trial, Phase.STEP.value
         refusals, iterations = table.refusals[rows], table.iterations[rows]
@@ -187,7 +188,7 @@ class Limited:
         return TUNING.patience + TUNING.patience_per_dimension * self.table.d
 
     def _cannot_go_on(self, rows: Rows) -> Ends:
-        """Searches that got lost go on over a kink, or are over."""
+        """End searches that got lost, or hand them over if they are at a kink."""
         table, ends = self.table, Ends()
         for k in rows.tolist():
             if self._is_at_kink(k):
@@ -212,7 +213,7 @@ class Limited:
     # ---- arriving
 
     def _arrive(self, k: int, space: Subspace, free: Mask) -> SearchEvent | None:
-        """A search at the maximum of its model: it measures along a first direction, drawn by lot, or is over."""
+        """A search at the maximum of its model ends, or measures along a first direction, drawn at random."""
         table, context = self.table, self.context
         if self.recognises and len(context.archive) and not table.is_awaited[k]:
             j, apart = context.archive.closest(table.point[k])
@@ -226,19 +227,19 @@ class Limited:
         return None
 
     def _free(self, k: int, free: Mask, direction: Array) -> Array:
-        """A direction in which the search may move."""
+        """The part of a direction along which the search may move."""
         along = self.table.along[k]
         return np.asarray((direction - (direction @ along) * along) * free)
 
     def _aim(self, k: int, space: Subspace, direction: Array) -> None:
-        """The next direction to measure along, in coordinates in which the model is round."""
+        """Set the next direction to measure along, given in coordinates in which the model is round."""
         u = space.scaled(direction[None, None], -0.5)[0, 0]
         table = self.table
         steps = finite_differences.curvature_steps(self.context, table.value[k : k + 1], np.ones((1, 1)))
         table.aim[k], table.phase[k] = float(steps[0, 0]) / max(float(lengths(u)), TINY) * u, Phase.CURVE.value
 
     def _told_curve(self, rows: Rows, points: Array, slope: Array) -> tuple[Rows, Ends]:
-        """Slopes beside the points tell the curvature along one more direction each; some need no other."""
+        """Slopes beside the points give the curvature along one more direction each; some searches need no more."""
         table, is_over = self.table, np.zeros(len(rows), bool)
         moves = points - table.point[rows]
         size = np.maximum(lengths(moves), TINY)[:, None]
@@ -253,7 +254,7 @@ class Limited:
         return rows[is_over], self._cannot_go_on(rows[is_lost])
 
     def _look(self, k: int, space: Subspace, n: int) -> bool:
-        """Whether the directions tell enough by now, or a direction that rises; else one more is measured."""
+        """Whether the directions suffice or one of them rises; otherwise set one more to be measured."""
         table, count = self.table, int(self.table.directions[k])
         tried, bends = table.tried[k, :count], table.bends[k, :count]
         told = ritz(space.scaled(tried[None], 0.5)[0], space.scaled(bends[None], -0.5)[0])
@@ -274,7 +275,7 @@ class Limited:
         return True
 
     def _leave(self, k: int, direction: Array, bend: Array) -> None:
-        """A search at a saddle learns the direction that rises, and goes on along it."""
+        """A search at a saddle learns the rising direction, and goes on along it."""
         table, length = self.table, float(lengths(direction))
         self.table.learn(table_row(k), direction[None] / length, bend[None] / length)
         table.radius[k] = max(table.radius[k], self.context.tolerances.near)
@@ -291,5 +292,5 @@ class Limited:
 
 
 def table_row(k: int) -> Rows:
-    """One row."""
+    """The row of one search, as an array."""
     return np.array([k], dtype=np.intp)

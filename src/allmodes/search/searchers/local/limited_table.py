@@ -1,4 +1,4 @@
-"""What is known of local searches in many dimensions: their last steps, and a few directions measured at the end."""
+"""What local searches in many dimensions keep: their last steps, and a few directions measured at the end."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from allmodes.storage import stored
 
 _REMEMBERED = 8
 KEPT = 8  # axes of the measured curvature that a search keeps
-MOST_DIRECTIONS = 24  # gradients that a verification takes at most
+MOST_DIRECTIONS = 24  # the most gradients that a verification takes
 
 
 @stored
 @dataclass(eq=False)
 class LimitedTable(Table):
-    """Searches whose models are made of their last steps.
+    """Searches whose models are built from their last steps.
 
     Attributes:
-        steps, changes: the last steps and what they changed the slope by, oldest first, over the length of the step.
-        base: curvature downward where no step has led.
+        steps, changes: the last steps and the changes of slope over them, divided by the length of the step, oldest
+            first.
+        base: downward curvature along directions in which no step was taken.
         radius: of the trust region.
-        predicted, bent: the rise and the slope that the model tells of the trial point.
-        tried, bends: directions along which the curvature was measured, and the change of slope along each over its
-            length; `directions`, how many; `aim`, the next one, as long as it is to be.
-        axes, curves: once that is over, combinations of these that say most, likewise; `level`, the curvature downward
-            along all others; `is_measured`, whether that was nearby.
-        last_step: length of the step that led here; `promised`, what the last model has to gain.
-        along: a direction in which it does not move; 0 where it moves freely.
-        iterations: trial points so far, `refusals` of which were no better.
+        predicted, bent: the rise and the slope that the model predicts for the trial point.
+        tried, bends: directions along which the curvature was measured, and the change of slope along each divided by
+            its length; `directions`, how many; `aim`, the next one, with its length.
+        axes, curves: after the measurement, the most informative combinations of `tried` and `bends`; `level`, the
+            downward curvature along all other directions; `is_measured`, whether it was measured near the point.
+        last_step: length of the step that led here; `promised`, the gain that the last model predicts.
+        along: a direction along which it does not move; 0 where it moves freely.
+        iterations: trial points so far; `refusals`, how many of them were no better.
         measurements: how often the curvature was measured.
-        has_met_kink: whether it was handed over at a kink before, and is not to be again.
+        has_met_kink: whether it was handed over at a kink before, which happens only once.
     """
 
     steps: Array = column(1, times=_REMEMBERED)
@@ -61,7 +62,7 @@ class LimitedTable(Table):
     has_met_kink: Mask = column(dtype=np.bool_)
 
     def learn(self, rows: Rows, steps: Array, changes: Array) -> None:
-        """Unit steps (n, d) and the changes of slope along them take the place of the oldest."""
+        """Unit steps (n, d) and the changes of slope along them replace the oldest."""
         for columns, new in ((self.steps, steps), (self.changes, changes)):
             columns[rows] = np.concatenate([columns[rows, 1:], new[:, None]], axis=1)
         bend, size = -np.einsum("nd,nd->n", steps, changes), np.einsum("nd,nd->n", changes, changes)
@@ -69,7 +70,7 @@ class LimitedTable(Table):
         self.base[rows] = np.where(is_concave, size / np.where(is_concave, bend, 1.0), self.base[rows])
 
     def space(self, box: Box, rows: Rows, has_axes: bool = False) -> tuple[Subspace, Mask]:
-        """Models of searches where they are, with measured axes or without, and the coordinates that no bound holds."""
+        """Models of searches at their points, with or without measured axes, and the coordinates held by no bound."""
         point, g, along = self.point[rows], self.gradient[rows], self.along[rows]
         free = ~is_held(box, point, g)
         steps, changes = self.steps[rows], self.changes[rows]

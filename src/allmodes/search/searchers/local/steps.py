@@ -1,4 +1,4 @@
-"""Which steps of trust-region searches are taken, and how far the next ones may go."""
+"""Which steps of trust-region searches are accepted, and how long the next ones may be."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def steepness(context: Context, points: Array, g: Array) -> Array:
 
 
 def is_taken(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | None) -> Mask:
-    """Which trial points are taken, by rise and prediction (n,); equally high ones where the slope is smaller."""
+    """Which trial points are accepted, by rise and prediction (n,); equally high ones if the slope is smaller."""
     is_better = (rise > TUNING.least_rise * predicted) & (rise > 0.0)
     is_better &= (rise < TUNING.most_rise * predicted) | (predicted <= rounding)
     is_level = np.abs(rise) <= rounding
@@ -28,7 +28,7 @@ def is_taken(rise: Array, predicted: Array, rounding: Array, is_flatter: Mask | 
 
 
 def missed_share(g: Array, H: Array, s: Array, rise: Array | None, slope: Array | None) -> Array:
-    """By which share of the rise models g, H were wrong over steps s, (n,): in it, and in the slope at the end."""
+    """Errors (n,) of models g, H over steps s, in rise and final slope, as shares of the predicted rise."""
     bent = g + (H @ s[..., None])[..., 0]
     predicted = 0.5 * np.einsum("nd,nd->n", g + bent, s)
     wrong = np.zeros(len(s)) if rise is None else np.abs(rise - predicted)
@@ -38,12 +38,12 @@ def missed_share(g: Array, H: Array, s: Array, rise: Array | None, slope: Array 
 
 
 def reach_of(missed: Array, length: Array) -> Array:
-    """How far models are exact that missed so much over a length: what they miss grows with the square of it."""
+    """How far models can be trusted that missed so much over a length: the error grows with its square."""
     return np.asarray(length * np.sqrt(TUNING.fresh / np.maximum(missed, TINY)))
 
 
 def longest_step(context: Context, point: Array) -> Array:
-    """How long steps from points (n, d) may be unless models are exact: in the box longer ones leave the basin."""
+    """The longest steps from points (n, d) unless models are exact: inside the box longer ones leave the basin."""
     inside = context.box.project(point)  # around periodic coordinates
     is_inside = ((inside >= 0.0) & (inside <= 1.0)).all(axis=1)
     return np.where(is_inside, residuals.first_radius(context), np.inf)
@@ -53,10 +53,10 @@ def resized(
     radius: Array, rise: Array, predicted: Array, length: Array, longest: Array, reach: Array,
     pace: residuals.Pace = residuals.USUAL,
 ) -> Array:  # fmt: skip
-    """The next trust regions, by how well the models predicted the rise.
+    """The next trust-region radii, by how well the models predicted the rise.
 
-    They exceed the longest only as far as models reach that were followed to the end of the trust region: where
-    a step ends within it, the next one turns.
+    They exceed `longest` only after a step to the edge of the trust region, and only as far as the models can be
+    trusted (`reach`): after a step that ends inside, the next one changes direction.
     """
     ratio = np.where(predicted > 0.0, rise / predicted, -1.0)
     is_at_end = length > 0.8 * radius

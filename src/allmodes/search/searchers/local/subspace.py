@@ -1,4 +1,4 @@
-"""Quadratic models in many dimensions: learnt from the last few steps, in the space that these span."""
+"""Quadratic models in many dimensions, learnt from the last few steps in the space that these span."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from allmodes.search.searchers.local.models import Model
 from allmodes.search.searchers.local.table import Array, Mask
 from allmodes.search.tolerances import TINY
 
-_ALIKE = 1e-9  # share of a curvature: what differs by less has not been learnt
-_FLATTEST = 1e-8  # of the largest curvature: the least that coordinates are scaled by
+_ALIKE = 1e-9  # share of a curvature: one that differs by less from the base was not learnt
+_FLATTEST = 1e-8  # of the largest curvature: the least curvature that coordinates are scaled by
 
 
 class Subspace(NamedTuple):
-    """Models of n searches with r eigenvectors each; along all others the curvature is -base.
+    """Models of n searches with r eigenvectors each; along all other directions the curvature is -base.
 
     Attributes:
-        model: with eigenvalues (n, r) and vectors (n, d, r), one of which is the rest of the slope.
+        model: with eigenvalues (n, r) and vectors (n, d, r), one of which is the remainder of the slope.
         base: (n,), positive.
     """
 
@@ -34,26 +34,26 @@ class Subspace(NamedTuple):
         return _combined(vectors, self.model.eigenvalues * along) - self.base[:, None] * rest
 
     def sizes(self) -> tuple[Array, Array]:
-        """Curvatures by their sizes, (n, r) and (n,), none of them zero."""
+        """Absolute curvatures, (n, r) and (n,), none of them zero."""
         least = _FLATTEST * np.maximum(np.abs(self.model.eigenvalues).max(axis=1), self.base) + TINY
         return np.maximum(np.abs(self.model.eigenvalues), least[:, None]), np.maximum(self.base, least)
 
     def scaled(self, vectors: Array, power: float) -> Array:
-        """|H|^power times vectors (n, k, d): with -1/2 coordinates in which the model is round, made of such."""
+        """|H|^power times vectors (n, k, d); 1/2 leads to coordinates in which the model is round, -1/2 back."""
         sizes, base = self.sizes()
         axes = self.model.vectors
         inside = (vectors @ axes) * (sizes**power - base[:, None] ** power)[:, None]
         return np.asarray(base[:, None, None] ** power * vectors + inside @ axes.mT)
 
     def of(self, i: int) -> Subspace:
-        """That of one search."""
+        """The model of one search."""
         return Subspace(Model(*(part[i : i + 1] for part in self.model)), self.base[i : i + 1])
 
 
 def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> Subspace:
     """Models at slopes (n, d) from steps and changes of slope (n, m, d), oldest first, in the free coordinates (n, d).
 
-    The updates are those of dense models, made in the space of the last steps; pairs that are all zero say nothing.
+    The updates are those of dense models, made in the space of the last steps; pairs that are all zero are skipped.
     """
     m = steps.shape[1]
     steps, changes, g = steps * free[:, None], changes * free[:, None], np.where(free, g, 0.0)
@@ -80,12 +80,12 @@ def learnt(g: Array, steps: Array, changes: Array, base: Array, free: Mask) -> S
 
 
 def estimate(space: Subspace, level: float) -> LowRank:
-    """The Hessian of one search by its model, with another curvature where that has learnt nothing."""
+    """The Hessian of one search by its model, with curvature -level where the model has learnt nothing."""
     vectors, eigenvalues = space.model.vectors[0], space.model.eigenvalues[0]
     is_learnt = np.abs(eigenvalues + space.base[0]) > _ALIKE * space.base[0]
     return LowRank(-level, eigenvalues[is_learnt], np.ascontiguousarray(vectors[:, is_learnt].T))
 
 
 def _combined(vectors: Array, shares: Array) -> Array:
-    """Sums (n, d) of vectors (n, d, r) by shares (n, r)."""
+    """Sums (n, d) of vectors (n, d, r) weighted by shares (n, r)."""
     return np.asarray((vectors @ shares[..., None])[..., 0])

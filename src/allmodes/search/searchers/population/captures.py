@@ -1,4 +1,4 @@
-"""From how far each mode draws components in: learnt from those that run on to their end."""
+"""How close to each mode components are captured by it, learnt from those that run to their end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from allmodes.search.searchers.population.tuning import TUNING
 from allmodes.storage import stored
 
-CHECKED = 4  # components, of which one runs on, to learn from
-_FEWEST = 3  # components that ended in a mode before anything is said of it
-_WRONG = 9  # right ones for each wrong one that is put up with
+CHECKED = 4  # one of so many components runs on, to learn from
+_FEWEST = 3  # components that must have ended in a mode before it has a distance
+_WRONG = 9  # right ones for each wrong one that is tolerated
 
 Array = NDArray[np.float64]
 
@@ -20,14 +20,14 @@ Array = NDArray[np.float64]
 @stored
 @dataclass
 class Captures:
-    """A distance for each mode: nine of ten components that came closer ended there.
+    """A distance for each mode, such that nine of ten components that came closer ended there.
 
     It grows while components end in the mode, and shrinks when one passes it by.
 
     Attributes:
         radii: these distances (J,), 0 where little is known.
         right: how many components ended in each mode, (J,).
-        modes, passed: which modes others came close to, and how close, (n,) each.
+        modes, passed: modes that other components passed by, and how closely, (n,) each.
     """
 
     radii: Array = field(default_factory=lambda: np.zeros(0))
@@ -41,7 +41,7 @@ class Captures:
         return self.radii[modes]
 
     def end(self, mode: int, nearest: int, distance: float) -> None:
-        """A component ended in a mode, or in none that was known (-1); it had come this close to the nearest one."""
+        """A component ended in a mode, or in none known (-1), after coming this close to the nearest known one."""
         self._widen(max(mode, nearest))
         if mode >= 0:
             self.right[mode] += 1
