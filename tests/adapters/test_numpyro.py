@@ -73,7 +73,9 @@ def test_draws_for_arviz_know_their_mode(posterior):
 
 
 def test_chains_begin_at_the_modes(posterior):
-    kernel = HMC(mixture, trajectory_length=None, num_steps=1)  # the page of the adapter has NUTS, which takes long to compile
+    kernel = HMC(
+        mixture, trajectory_length=None, num_steps=1
+    )  # the page of the adapter has NUTS, which takes long to compile
     chains = MCMC(kernel, num_warmup=0, num_samples=5, num_chains=2, chain_method="sequential", progress_bar=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the number of devices

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from allmodes import find_minima
-from allmodes.checkpoints import take_over
 from allmodes.driver import Driver
 from allmodes.finder import ModeFinder
+from allmodes.resuming import take_over
 
 BOUNDS = [(-5.0, 5.0), (-5.0, 5.0)]
 UNCHECKED = {"check": False}
