@@ -10,7 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 
 # What others, and the command line, call these arguments.
 _ELSEWHERE = {
-    "bound": "bounds", "categorical": "bounds", "choices": "bounds", "constraint": "constraints", "func": "fun",
+    "bound": "bounds", "lb": "bounds", "ub": "bounds", "lower": "bounds", "upper": "bounds",
+    "categorical": "bounds", "choices": "bounds", "constraint": "constraints", "func": "fun",
     "dfun": "jac", "fprime": "jac", "grad": "jac", "gradient": "jac", "hessian": "hess", "hessp": "hess",
     "integer": "integrality", "integers": "integrality", "log": "scale", "logscale": "scale",
     "max_evaluations": "maxfev", "max_nfev": "maxfev", "maxeval": "maxfev", "maxfun": "maxfev",
