@@ -333,6 +333,14 @@ def test_ctrl_c_keeps_what_is_known_and_asks_for_nothing():
     assert "maxfev" not in result.message
 
 
+def test_places_that_nobody_checked_are_not_called_modes():
+    result = audit([[3.0, 2.0], [3.0, 2.0], [-2.8, 3.13]], [0.0, 0.0, 0.01])
+    assert str(result).startswith("audit: 3 runs, 0 evaluations, 2 distinct places in 2-d")
+    html = result._repr_html_()
+    assert "<strong>2 distinct places</strong>" in html
+    assert "global" not in html
+
+
 def test_many_places_are_counted_in_thousands():
     rng = np.random.default_rng(0)
     text = str(audit(rng.uniform(size=(2000, 6)), rng.uniform(size=2000)).audit)
