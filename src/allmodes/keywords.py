@@ -32,6 +32,10 @@ _ADVICE = {
     ),
     **dict.fromkeys(("diff_step", "eps", "epsfcn", "epsilon", "approx_grad", "finite_diff_rel_step"), _STEPS),
     **dict.fromkeys(("full_output", "return_all", "retall"), _WHOLE),
+    **dict.fromkeys(
+        ("n_starts", "num_starts", "nstarts", "n_restarts", "n_multistarts"),
+        "local searches begin until hardly anything new is expected: limit them by maxfev.",
+    ),
     "x_scale": "coordinates are scaled by their bounds: leave it out.",
     "check_finite": "values that are not finite are counted, and the search goes on: leave it out.",
 }  # fmt: skip  # what SciPy has and there is no need for

@@ -52,6 +52,7 @@ every_search = pytest.mark.parametrize("name", [name for name in CALLS if name !
         ({"seed": 0}, "has no argument 'seed'; did you mean 'rng'?"),
         ({"tol": 1e-3}, "did you mean 'xtol'?"),
         ({"maxfun": 9}, "did you mean 'maxfev'?"),
+        ({"n_starts": 100}, "until hardly anything new is expected: limit them by maxfev"),
         ({"lb": [0]}, "did you mean 'bounds'?"),
         ({"max_evaluations": 9}, "did you mean 'maxfev'?"),
         ({"max_time": 9}, "did you mean 'maxtime'?"),
