@@ -201,7 +201,7 @@ def finished(result: Result, audit: Audit, places: Places) -> Result:
     covered = coverage.estimate(counts, lost=lost, nfev=len(labels), cost=1.0)
     best = modes[0] if modes else None
     x, fun = (best.x, best.fun) if best else _best_end(places)
-    status = result.status if modes else Status.NO_MODE
+    status = result.status if modes or result.status is Status.INTERRUPTED else Status.NO_MODE
     message = " ".join([str(audit), result.message]).strip()
     return replace(
         result, modes=modes, x=x, fun=fun, success=status.success and bool(modes), status=status, message=message,

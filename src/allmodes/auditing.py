@@ -238,7 +238,8 @@ def _checked(
             "exact, or leave it out."
         )
     left, is_over = len(leaders) - len(judged.verdicts), len(judged.verdicts) == len(leaders)
-    more = f"{left} of {len(leaders)} places are not checked: allow more evaluations (maxfev)."
+    how = "" if result.status is Status.INTERRUPTED else ": allow more evaluations (maxfev)"
+    more = f"{left} of {len(leaders)} places are not checked{how}."
     spent = "" if is_over else f"{result.status.message} {more}"
     result = replace(
         result, status=Status.STEPS_DONE if is_over else result.status, message=spent, nfev=result.nfev + nfev

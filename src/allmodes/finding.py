@@ -20,6 +20,7 @@ _OTHERWISE = {
     "residuals": "residuals are for find_fits(residuals, bounds), and equations for find_roots.",
     "sigma": "errors of data are for find_fits and curve_fit.",
     "loss": "losses are for find_fits and curve_fit.",
+    "maximise": "find_maxima finds maxima, find_minima minima.",
 }  # arguments that there are elsewhere
 
 

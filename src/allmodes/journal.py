@@ -84,8 +84,10 @@ def _plan(state: FinderState) -> tuple[str, ...]:
 def _say_round(state: FinderState, round_: Round) -> None:
     best = state.frame.value(state.context.best_value)
     LOG.debug(
-        "round %d: %d points%s%s; %d evaluations, %d modes, best %s",
-        round_.number, len(round_.points), f" with {' and '.join(sorted(round_.needs))}" if round_.needs else "",
+        "round %d: %s%s%s; %s, %s, best %s",
+        round_.number, counted(len(round_.points), "point"),
+        f" with {' and '.join(sorted(round_.needs))}" if round_.needs else "",
         f", {int(round_.is_free.sum())} of them known" if round_.is_free.any() else "",
-        state.context.nfev, len(state.context.archive), f"{best:.6g}" if math.isfinite(best) else "none",
+        counted(state.context.nfev, "evaluation"), counted(len(state.context.archive), "mode"),
+        f"{best:.6g}" if math.isfinite(best) else "none",
     )  # fmt: skip

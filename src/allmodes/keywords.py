@@ -10,7 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 
 # What others, and the command line, call these arguments.
 _ELSEWHERE = {
-    "bound": "bounds", "categorical": "bounds", "choices": "bounds", "constraint": "constraints", "func": "fun",
+    "bound": "bounds", "lb": "bounds", "ub": "bounds", "lower": "bounds", "upper": "bounds",
+    "categorical": "bounds", "choices": "bounds", "constraint": "constraints", "func": "fun",
     "dfun": "jac", "fprime": "jac", "grad": "jac", "gradient": "jac", "hessian": "hess", "hessp": "hess",
     "integer": "integrality", "integers": "integrality", "log": "scale", "logscale": "scale",
     "max_evaluations": "maxfev", "max_nfev": "maxfev", "maxeval": "maxfev", "maxfun": "maxfev",
@@ -31,6 +32,10 @@ _ADVICE = {
     ),
     **dict.fromkeys(("diff_step", "eps", "epsfcn", "epsilon", "approx_grad", "finite_diff_rel_step"), _STEPS),
     **dict.fromkeys(("full_output", "return_all", "retall"), _WHOLE),
+    **dict.fromkeys(
+        ("n_starts", "num_starts", "nstarts", "n_restarts", "n_multistarts"),
+        "local searches begin until hardly anything new is expected: limit them by maxfev.",
+    ),
     "x_scale": "coordinates are scaled by their bounds: leave it out.",
     "check_finite": "values that are not finite are counted, and the search goes on: leave it out.",
 }  # fmt: skip  # what SciPy has and there is no need for

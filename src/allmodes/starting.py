@@ -9,11 +9,11 @@ from pathlib import PurePath
 from types import FrameType
 
 _INTERRUPTED = 130  # as in shells: 128 plus the number of the signal
-_MODULES = ("allmodes.cli", "allmodes.cli.__main__")
+_MODULES = ("allmodes", "allmodes.__main__", "allmodes.cli", "allmodes.cli.__main__")
 
 
 def is_command() -> bool:
-    """Whether this process is the command `allmodes`, or python -m allmodes.cli."""
+    """Whether this process is the command `allmodes`, or python -m allmodes."""
     given = sys.orig_argv
     if "-m" in given[:-1] and given[given.index("-m") + 1] in _MODULES:
         return True

@@ -182,6 +182,12 @@ def test_a_mode_as_an_optimize_result():
     assert copy.deepcopy(found).message == found.message
 
 
+def test_a_whole_result_is_refused_with_a_hint():
+    result = allmodes.find_minima(lambda x: x[0] ** 2, [(-3, 3)], rng=0, maxfev=30)
+    with pytest.raises(TypeError, match=r"mode is a Result; wanted one of its modes, such as result\[0\]"):
+        as_optimize_result(result)
+
+
 def test_coordinates_at_a_bound_do_not_move():
     modes = allmodes.find_minima(camel, [(-3, 3), (-0.5, 2)], jac=slope, rng=0).modes
     held = as_optimize_result(next(mode for mode in modes if mode.kind == "boundary"), slope)

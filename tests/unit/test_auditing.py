@@ -316,3 +316,32 @@ def test_places_are_units_of_the_box():
     result = unchecked(places)
     assert [mode.hits for mode in result.modes] == [2, 1]
     assert result.history.modes.tolist() == [1, 2, 2]
+
+
+def test_ctrl_c_keeps_what_is_known_and_asks_for_nothing():
+    calls = []
+
+    def interrupted(x):
+        calls.append(x)
+        if len(calls) > 20:
+            raise KeyboardInterrupt
+        return himmelblau(x)
+
+    result = audit([[3.0, 2.0], [1.0, 1.0], [0.0, 0.0]], fun=interrupted, bounds=[(-5, 5)] * 2)
+    assert result.status.name == "INTERRUPTED"
+    assert "places are not checked." in result.message
+    assert "maxfev" not in result.message
+
+
+def test_places_that_nobody_checked_are_not_called_modes():
+    result = audit([[3.0, 2.0], [3.0, 2.0], [-2.8, 3.13]], [0.0, 0.0, 0.01])
+    assert str(result).startswith("audit: 3 runs, 0 evaluations, 2 distinct places in 2-d")
+    html = result._repr_html_()
+    assert "<strong>2 distinct places</strong>" in html
+    assert "global" not in html
+
+
+def test_many_places_are_counted_in_thousands():
+    rng = np.random.default_rng(0)
+    text = str(audit(rng.uniform(size=(2000, 6)), rng.uniform(size=2000)).audit)
+    assert "2,000 of 2,000 runs ended at 2,000 distinct places, 2,000 of them" in text

@@ -144,5 +144,15 @@ class TestAudit:
         assert shown.exit_code == 1
         assert "no licence" in told(shown)
 
+    def test_ctrl_c_keeps_what_was_checked(self, table):
+        (table.parent / "stopped.py").write_text(
+            "from plain import himmelblau\n\ncalls = []\n\n\ndef stopped(x):\n    calls.append(x)\n"
+            "    if len(calls) > 20:\n        raise KeyboardInterrupt\n    return himmelblau(x)\n",
+            encoding="utf-8",
+        )
+        shown = run("audit", "runs.csv", "--fun", "stopped.py:stopped", "--bounds", "-5:5,-5:5", "--out", "run")
+        assert shown.exit_code == 130
+        assert Result.load("run/result.npz").status.name == "INTERRUPTED"
+
     def test_its_options_are_those_of_other_commands(self):
         assert {"bounds", "maxfev", "xtol", "rng"} <= {each.name for each in audit_command.params}

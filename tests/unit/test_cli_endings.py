@@ -88,7 +88,7 @@ class TestEndings:
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run(
-                [sys.executable, "-m", "allmodes.cli", "problems"], stdout=full, stderr=subprocess.PIPE, text=True
+                [sys.executable, "-m", "allmodes", "problems"], stdout=full, stderr=subprocess.PIPE, text=True
             )
         assert done.returncode == 1
         assert done.stderr == "the output could not be written: No space left on device.\n"

@@ -73,3 +73,11 @@ def test_the_table_uses_the_terminal_and_names_what_does_not_fit(wide, monkeypat
     said = " ".join(" ".join(lines).split())
     assert f"x{hidden} to x29 not shown: result[0].x and so on, result.to_dataframe(), or a wider" in said
     assert "result[0].x and so on" not in repr(result(d=3))
+
+
+def test_zeros_at_rounding_are_zero_where_bounds_are_open_too():
+    tiny = (mode([1.0, -1.7e-13], hessian=np.eye(2)), mode([-1.0, 4.8e-12], hessian=np.eye(2)))
+    open_, sharp = np.array([(-np.inf, np.inf)] * 2), 1e24 * np.eye(2)
+    assert cells(result(modes=tiny, bounds=open_, temperature=0.4), "x1") == ["0", "0"]
+    narrow = tuple(mode(each.x, hessian=sharp) for each in tiny)
+    assert cells(result(modes=narrow, bounds=open_, temperature=0.4), "x1") == ["-1.7e-13", "4.8e-12"]

@@ -139,6 +139,7 @@ def test_it_says_so_in_words():
     [
         ([25, 30, 20, 27], "4 modes found; probably all that local searches end in; at most 3.6 % of local searches"),
         ([1] * 10, "10 modes found; 106 or many more are missing (90 %), where about 98 % of local searches"),
+        ([1] * 20_000, "20000 modes found; 1,048,574 or many more are missing (90 %), where about 100 % of local"),
         ([9000], "1 mode found; too few modes to judge by how many are missing; at most 0.041 % of local searches"),
     ],
 )

@@ -62,6 +62,7 @@ def test_rounds_are_told_at_debug_alone(caplog):
     assert rounds[0].startswith("round 0: ")
     assert any(" points with gradient" in text for text in rounds)
     assert ", 2 of them known; 22 evaluations, 0 modes, best -5.91" in rounds[3]
+    assert not any(" 1 points" in text or " 1 evaluations" in text for text in rounds)
 
 
 def test_a_function_that_proves_noisy_is_said(caplog):

@@ -45,3 +45,9 @@ def test_a_reason_is_told_once_with_the_modes_it_is_of():
     assert "log evidence not stated: nothing is known" in text
     row = next(line for line in text.splitlines() if line.startswith("1b"))
     assert (row.split()[1], row.split()[3]) == ("-", "-")
+
+
+def test_the_only_mode_has_all_of_the_mass_without_an_error_of_rounding():
+    text = text_of(dataclasses.replace(MASSES, modes=(dataclasses.replace(MASSES[0], mass=1.0, standard_error=6e-17),)))
+    row = next(line for line in text.splitlines() if line.startswith("1 "))
+    assert row.split()[1:3] == ["1.0000", "0"]

@@ -375,3 +375,8 @@ def test_what_is_not_a_result_is_refused(tmp_path):
     storage.save(path, 3, kind="result")
     with pytest.raises(ValueError, match=r"result\.npz holds a int; a Result was wanted"):
         Result.load(path)
+
+
+def test_a_result_without_modes_says_so_when_one_is_asked_for():
+    with pytest.raises(IndexError, match=r"result\[0\] is no mode; none was found: see result\.message"):
+        result(modes=())[0]

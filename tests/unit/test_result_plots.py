@@ -488,6 +488,14 @@ def test_convergence_follows_the_history_to_the_end():
     assert below.get_yscale() == "linear"
 
 
+def test_the_best_value_above_convergence_is_without_rounding():
+    of_zeros = result(
+        fun=5e-18, modes=tuple(mode([x, 0.0], fun, is_global=True) for x, fun in ((1, 5e-18), (2, 4e-12)))
+    )
+    ax = of_zeros.plot.convergence()
+    assert ax.get_title().startswith("2 modes, best value 0")
+
+
 def test_values_over_many_orders_are_drawn_by_their_distance_to_the_last():
     history = History()
     for row in ((1, np.inf, 0), (2, 1e6, 0), (3, 1.0, 0), (4, 1e-3, 1), (5, 0.0, 1)):

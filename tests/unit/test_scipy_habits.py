@@ -52,6 +52,8 @@ every_search = pytest.mark.parametrize("name", [name for name in CALLS if name !
         ({"seed": 0}, "has no argument 'seed'; did you mean 'rng'?"),
         ({"tol": 1e-3}, "did you mean 'xtol'?"),
         ({"maxfun": 9}, "did you mean 'maxfev'?"),
+        ({"n_starts": 100}, "until hardly anything new is expected: limit them by maxfev"),
+        ({"lb": [0]}, "did you mean 'bounds'?"),
         ({"max_evaluations": 9}, "did you mean 'maxfev'?"),
         ({"max_time": 9}, "did you mean 'maxtime'?"),
         ({"popsize": 15}, "has no argument 'popsize'; allmodes chooses that itself"),
@@ -232,3 +234,13 @@ def test_before_anything_is_known_the_best_point_is_not():
     seen = []
     find_minima(lambda x: np.nan, BOX, callback=lambda xk: seen.append(xk.copy()), rng=0, maxfev=50)
     assert np.isnan(seen[0]).all()
+
+
+def test_maxima_have_a_call_of_their_own():
+    with pytest.raises(TypeError, match=r"find_minima\(\) has no argument 'maximize'; find_maxima finds maxima"):
+        find_minima(himmelblau, BOX, maximize=True)
+
+
+def test_a_gradient_returned_with_the_value_needs_jac():
+    with pytest.raises(ValueError, match=r"no array of numbers .* If it returns the gradient, too, pass jac=True"):
+        find_minima(lambda x: (x @ x, 2 * x), [(-1, 1)] * 2, rng=0)

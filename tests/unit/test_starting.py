@@ -38,6 +38,7 @@ def test_programs_that_import_the_package_get_their_traceback(tmp_path):
     ("started", "argv", "is_it"),
     [
         (["python", "-m", "allmodes.cli", "find"], ["-m", "find"], True),
+        (["python", "-m", "allmodes", "find"], ["-m", "find"], True),
         (["python", "-W", "error", "-m", "allmodes.cli"], ["-m"], True),
         (["python", "/usr/bin/allmodes", "find"], ["/usr/bin/allmodes", "find"], True),
         (["allmodes.exe"], ["allmodes.exe"], True),

@@ -148,6 +148,8 @@ def as_optimize_result(mode: Mode, jac: Callable[[Floats], Any] | None = None) -
     >>> found.success, found.message, found.hess_inv.round(3).tolist()
     (True, 'minimum, global', [[0.5]])
     """
+    if isinstance(mode, Result):
+        raise TypeError("mode is a Result; wanted one of its modes, such as result[0].")
     rank = ", global" if mode.is_global else ""
     given: dict[str, Any] = {
         "x": mode.x.copy(), "fun": mode.fun, "success": mode.kind != "unverified",

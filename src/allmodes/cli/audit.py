@@ -18,6 +18,7 @@ from allmodes.cli.runs import read_runs
 from allmodes.cli.settings import BY_KEY, given, options
 from allmodes.cli.tables import show_result
 from allmodes.cli.targets import check_name, is_function, load, load_function
+from allmodes.status import Status
 
 if TYPE_CHECKING:
     from allmodes.result import Result
@@ -88,6 +89,8 @@ def audit_command(
     is_written = directory is None or _written(
         result, directory, arguments.get("fun"), runs, has_report, quiet or is_json
     )
+    if is_written and result.status is Status.INTERRUPTED:
+        raise click.exceptions.Exit(exits.INTERRUPTED)
     raise click.exceptions.Exit(exits.FOUND if result.modes and is_written else exits.FAILED)
 
 

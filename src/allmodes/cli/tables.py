@@ -96,7 +96,7 @@ def headline(result: Result, title: str) -> str:
 
 
 def _remarks(result: Result) -> list[str]:
-    message = _UNFINISHED.get(result.status.name, result.message)
+    message = result.message if result.audit is not None else _UNFINISHED.get(result.status.name, result.message)
     for argument, option in _OPTIONS.items():
         message = message.replace(argument, option)
     remarks = [message]

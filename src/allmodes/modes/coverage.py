@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from allmodes.checks import number, warn_renamed, whole_number
-from allmodes.modes.missing import Missing
+from allmodes.modes.missing import MOST, Missing
 from allmodes.storage import stored
 
 _CONFIDENCE = 0.975  # of the bound on the share: read at a moment when counts look complete, it holds in 95 %
@@ -174,7 +174,7 @@ class Coverage:
             return (
                 f"{found}; probably all that {'such runs' if self.of_runs else 'local searches'} end in; {self.rarely}"
             )
-        if high > _ENDLESS * len(self.counts):
+        if high > _ENDLESS * len(self.counts) or high >= MOST:  # as far as is counted
             more = f"{low:,} or many more are missing"
         else:
             more = f"probably {low:,} to {high:,} more" if low < high else f"probably {low:,} more"

@@ -25,7 +25,7 @@ _SPREADS = np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 
 _EXACT = 40  # hits; more are taken for a log-normal number of them, with the relative error 1 / sqrt(hits)
 _NEGLIGIBLE = 3e-4  # of the posterior: points of the grid below that are left out
 _NEVER = 1e-300
-_MOST = 10**6  # modes, or hits: as good as endless
+MOST = 10**6  # modes, or hits: as good as endless
 _HALVINGS = 20  # of an interval: to a millionth
 
 
@@ -150,7 +150,7 @@ class Missing:
         spread = np.maximum((variance + total**2) / some - (total / some) ** 2, _NEVER)  # of the hits, if there are any
         shape, scale = (total / some) ** 2 / spread, spread / (total / some)
         low, high = 0.0, 1.0
-        while self._posterior @ (is_any * gammaincc(shape, high / scale)) > 1.0 - level and high < _MOST:
+        while self._posterior @ (is_any * gammaincc(shape, high / scale)) > 1.0 - level and high < MOST:
             low, high = high, 2.0 * high
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
@@ -172,7 +172,7 @@ class Missing:
     def _quantile(self, at_most: Callable[[int], Array], level: float, low: int = -1) -> int:
         """The smallest number above `low` that is not exceeded with this chance."""
         high = low + 1
-        while self._posterior @ at_most(high) < level and high < _MOST:
+        while self._posterior @ at_most(high) < level and high < MOST:
             low, high = high, 2 * high + 2
         while high - low > 1:
             middle = (low + high) // 2

@@ -82,7 +82,8 @@ def checked(name: str, given: Any, shape: tuple[int, ...], what: str) -> NDArray
     try:
         array = np.asarray(given)
     except ValueError as error:  # rows of different lengths
-        raise BadReturnError(f"{name} returned no array of numbers for {what} ({error}).") from error
+        hint = " If it returns the gradient, too, pass jac=True." if name == "fun" and isinstance(given, tuple) else ""
+        raise BadReturnError(f"{name} returned no array of numbers for {what} ({error}).{hint}") from error
     if array.dtype.kind not in "buif":
         raise BadReturnError(f"{name} returned dtype {array.dtype} for {what}; real numbers were wanted.")
     if array.shape != shape and not (shape == () and array.size == 1):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from allmodes.modes.coverage import counted
 from allmodes.report import canvas
 from allmodes.result import AnnealingTrace, Result
+from allmodes.result.columns import values_of
 
 _SIZE = (6.2, 4.6)
 _LARGE_RANGE = 1e3  # of best values, from which on the gap to the last is drawn by orders of magnitude
@@ -82,7 +83,8 @@ def convergence(result: Result, ax: Any = None) -> Any:
         below.set(ylabel="best value")
     below.set(xlabel="runs" if is_audit else "evaluations")
     _share(above, below)
-    title = f"{counted(len(result.modes), 'mode')}, best value {result.fun:.6g}"
+    value = values_of(result, result.modes)[0] if result.modes else f"{result.fun:.6g}"
+    title = f"{counted(len(result.modes), 'mode')}, best value {value}"
     if result.coverage.searches:
         title += f"; {result.coverage.rarely}"
     canvas.set_title(ax, title)

@@ -140,8 +140,9 @@ class Audit:
         modes = int((self.reached > 0).sum())
         if self.is_checked:
             return f"{arrived:,} of {n:,} run{'' if n == 1 else 's'} ended at {counted(modes, 'optimum', 'optima')}."
+        places = f"{modes:,} distinct place{'' if modes == 1 else 's'}"
         alone = f", {counts[ALONE]:,} of them where no other did" if counts[ALONE] else ""
-        return f"{arrived:,} of {n:,} run{'' if n == 1 else 's'} ended at {counted(modes, 'distinct place')}{alone}."
+        return f"{arrived:,} of {n:,} run{'' if n == 1 else 's'} ended at {places}{alone}."
 
     @property
     def _farthest(self) -> int:

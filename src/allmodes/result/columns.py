@@ -125,15 +125,24 @@ def _coordinates(result: Result, modes: Sequence[Mode]) -> list[Column]:
 def _placed(result: Result, i: int, entries: Floats) -> float:
     """How far coordinate i may be off: a small share of the width of its bounds, or of the largest entry without any.
 
-    Nothing on a logarithmic scale, where the smallest numbers say something.
+    Where bounds are open, of the narrowest mode, too: all entries may be rounding. Nothing on a logarithmic scale,
+    where the smallest numbers say something.
     """
     if is_logarithmic(result, i):
         return 0.0
     width = np.nan if result.bounds is None else float(np.ptp(result.bounds[i]))
     if not np.isfinite(width):
         width = float(np.abs(entries[np.isfinite(entries)]).max(initial=0.0))
+        width = width if result.bounds is None else max(width, _narrowest(result, i))
     share = _PLACED_ROOT if result.is_roots else _PLACED * min(result.settings.get("xtol") or _USUAL_XTOL, _USUAL_XTOL)
     return share * width
+
+
+def _narrowest(result: Result, i: int) -> float:
+    """How far along coordinate i the value changes by the temperature, at the narrowest mode; 0 if unknown."""
+    bends = np.abs([mode.hessian[i, i] for mode in result.modes])
+    most = float(bends[np.isfinite(bends)].max(initial=0.0))
+    return float(np.sqrt(result.temperature / most)) if most and np.isfinite(result.temperature) else 0.0
 
 
 def is_logarithmic(result: Result, i: int) -> bool:

@@ -7,11 +7,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from allmodes.modes.coverage import counted
-from allmodes.result.columns import LEFT, Column, columns_of, hidden_text
+from allmodes.result.columns import LEFT, Column, columns_of, hidden_text, weighed
 from allmodes.result.fit_table import with_error
 from allmodes.result.mode import point_text, share_text
 from allmodes.result.sketch import sketches_of
-from allmodes.result.table import first_failure, legend_of, reasons_of
+from allmodes.result.table import first_failure, legend_of, one_of, reasons_of
 from allmodes.terminal import visible
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def _found(result: Result) -> str:
     if result.is_roots:
         proved = sum(mode.root is not None and mode.root.certified for mode in result.modes)
         return f"{counted(count, 'root')} ({proved} certified)"
-    found = counted(count, "explanation") if result.is_fit else counted(count, "mode")
+    found = counted(count, "explanation" if result.is_fit else one_of(result))
+    if not weighed(result):
+        return found
     best = sum(mode.is_global for mode in result.modes)
     return f"{found} ({best} global)" if count > 1 else found
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # modes
 _LONGEST_NAME = 12
+_ROUNDING = 1e-15  # of a share
 _UNSEEN = (
     "k-hat cannot see mass that no draw reached: modes that were not found are not in the evidence (see the result's "
     "coverage)."
@@ -45,7 +46,7 @@ def _table(masses: Masses) -> list[str]:
     columns = [
         ["", *(f"{i}{'b' if each.note else ' '}" for i, each in enumerate(shown, 1))],
         ["mass", *(_number(each.mass, share_text(each.mass)) for each in shown)],
-        ["error", *(_number(each.standard_error, f"{each.standard_error:.1g}") for each in shown)],
+        ["error", *(_number(each.standard_error, _error(each.standard_error)) for each in shown)],
         [
             "log evidence",
             *(
@@ -80,6 +81,11 @@ def _decimals(error: float) -> int:
 
 def _number(value: float, text: str) -> str:
     return "-" if math.isnan(value) else text
+
+
+def _error(error: float) -> str:
+    """The error of a share: the only mode has all of the mass, up to rounding."""
+    return "0" if error < _ROUNDING else f"{error:.1g}"
 
 
 def _shape(each: ModeMass) -> str:

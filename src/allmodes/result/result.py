@@ -205,7 +205,8 @@ class Result:
         try:
             return self.modes[place]
         except IndexError:
-            raise IndexError(f"result[{place}] is no mode; there are {len(self.modes)}, from result[0].") from None
+            there = f"there are {len(self)}, from result[0]." if self.modes else "none was found: see result.message."
+            raise IndexError(f"result[{place}] is no mode; {there}") from None
         except TypeError:
             raise TypeError(f"result[{place!r}]: wanted the name of an attribute, or the number of a mode.") from None
 

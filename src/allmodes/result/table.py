@@ -30,7 +30,7 @@ _DOTS = "  ..."
 
 def text_of(result: Result) -> str:
     """What was done, why it ended, what may be missing, and the table of modes."""
-    found = counted(len(result.modes), "root" if result.is_roots else "mode")
+    found = counted(len(result.modes), "root" if result.is_roots else one_of(result))
     lines = [
         *wrapped(f"{result.method}: {_cost(result)}, {found} in {len(result.x)}-d"),
         *wrapped(f"status {result.status.name}: {result.message}"),
@@ -57,6 +57,11 @@ def coverage_of(result: Result) -> str:
         return str(result.coverage)
     text = f"random functions that have all these values, too, have {more:.2g} more optima on average"
     return f"{text}: there may be as many that were not found" if more >= _SOME else f"{text}: hardly any is missing"
+
+
+def one_of(result: Result) -> str:
+    """What a mode may be called: of an audit without the function it is a place where runs ended."""
+    return "distinct place" if result.audit is not None and not result.audit.is_checked else "mode"
 
 
 def _cost(result: Result) -> str:
