@@ -182,10 +182,10 @@ class LevelPath(BySearch):
         aside = aside - (aside @ along) * along
         aside /= max(float(lengths(aside)), TINY)
         point = clip(context.box, 0.5 * (start + end) + _BESIDE[self.side] * length * aside)
-        radius = 0.5 * min(_short(context), length)
-        return Continue(
-            origin, point, radius, self.is_kinked, along=along, ceiling=self._heights(context)[1], between=self.ends
-        )
+        radius, ceiling = 0.5 * min(_short(context), length), self._heights(context)[1]
+        if ceiling >= context.archive.best:  # what rises above all known modes leads to a better one
+            ceiling = np.inf
+        return Continue(origin, point, radius, self.is_kinked, along=along, ceiling=ceiling, between=self.ends)
 
     def ended(self, context: Context, event: SearchEvent) -> Step:
         if isinstance(event, Stuck) and not self.is_kinked:
