@@ -329,7 +329,7 @@ from allmodes import find_minima
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    result = find_minima(lambda x: (x[0] ** 2 - 1.0) ** 2 + x[1] ** 2, [(-2.0, 2.0)] * 2, rng=1, maxfev=60,
+    result = find_minima(lambda x: (x[0] ** 2 - 1.0) ** 2 + x[1] ** 2, [(-2.0, 2.0)] * 2, rng=1, maxfev=90,
                          checkpoint=sys.argv[1])
 print(json.dumps([result.nfev, result.fun, len(result.modes), [str(warning.message) for warning in caught]]))
 """
@@ -337,7 +337,7 @@ print(json.dumps([result.nfev, result.fun, len(result.modes), [str(warning.messa
 
 def test_the_system_refuses_to_write_more(path):
     """A limit on the size of files, as from a quota: the error comes from the system itself."""
-    expected = find_minima(wells, BOX, rng=1, maxfev=60)
+    expected = find_minima(wells, BOX, rng=1, maxfev=90)
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(path), "4096"], capture_output=True, text=True, check=False
     )
