@@ -15,9 +15,9 @@ from allmodes.objective import Evaluation
 from allmodes.search.candidate import SCREENED, SPACE_FILLING, Candidate, Origin
 from allmodes.search.context import Context
 from allmodes.search.curvature import LowRank
-from allmodes.search.events import Arrived, Failed, RanAway, Recognised, SearchEvent, Stuck
+from allmodes.search.events import Arrived, Recognised, SearchEvent
 from allmodes.search.geometry import clip, lengths
-from allmodes.search.searchers.local import convergence, finite_differences, models, steps
+from allmodes.search.searchers.local import finite_differences, lost, models, steps
 from allmodes.search.searchers.local.inertia import OVERLOOKED, OVERLOOKED_BY_LOT, is_falling, ritz
 from allmodes.search.searchers.local.limited_table import KEPT, MOST_DIRECTIONS, LimitedTable
 from allmodes.search.searchers.local.recognition import recognise_by_peak, stopped
@@ -178,37 +178,14 @@ class Limited:
         table.trial[rows], table.phase[rows] = trial, Phase.STEP.value
         refusals, iterations = table.refusals[rows], table.iterations[rows]
         is_rough = (refusals >= max(TUNING.refusals, table.d)) & (refusals >= TUNING.refused_share * iterations)
-        is_lost = (iterations > self._patience) | (is_rough & ~table.has_met_kink[rows])
+        is_lost = (iterations > lost.patience(table.d)) | (is_rough & ~table.has_met_kink[rows])
         is_lost |= (trial == table.point[rows]).all(axis=1)
         is_lost |= table.radius[rows] < TUNING.negligible * self.context.xtol
         return rows[is_lost | ~(np.abs(trial).max(axis=1) < TUNING.farthest)]
 
-    @property
-    def _patience(self) -> int:
-        return TUNING.patience + TUNING.patience_per_dimension * self.table.d
-
     def _cannot_go_on(self, rows: Rows) -> Ends:
         """End searches that got lost, or hand them over if they are at a kink."""
-        table, ends = self.table, Ends()
-        for k in rows.tolist():
-            if self._is_at_kink(k):
-                ends[k] = None
-            elif not np.abs(table.trial[k]).max() < TUNING.farthest:
-                ends[k] = RanAway(table.origin(k))
-            elif table.iterations[k] or table.has_met_kink[k]:
-                is_tired = bool(table.iterations[k] > self._patience)
-                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]), is_tired)
-            else:
-                ends[k] = Failed(table.origin(k))
-        return ends
-
-    def _is_at_kink(self, k: int) -> bool:
-        table = self.table
-        if table.has_met_kink[k] or not table.iterations[k] or not np.isfinite(table.value[k]):
-            return False
-        slope = convergence.free_slope(self.context, table.point[k], table.gradient[k])
-        is_rough = table.refusals[k] >= TUNING.refused_share * table.iterations[k]
-        return bool(convergence.no_slope(self.context) < slope < np.inf and is_rough)
+        return lost.ends_of(self.context, self.table, rows, np.zeros(len(rows), np.bool_))
 
     # ---- arriving
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from allmodes.objective import Evaluation
 from allmodes.search.candidate import Candidate, Origin
 from allmodes.search.context import Context
-from allmodes.search.events import Arrived, Continue, Failed, RanAway, Recognised, SearchEvent, Stuck
+from allmodes.search.events import Arrived, Continue, RanAway, Recognised, SearchEvent, Stuck
 from allmodes.search.geometry import clip, is_held, lengths
-from allmodes.search.searchers.local import convergence, learning, models, residuals
+from allmodes.search.searchers.local import convergence, learning, lost, models, residuals
 from allmodes.search.searchers.local.limited_table import LimitedTable
 from allmodes.search.searchers.local.recognition import recognise, recognise_by_peak, stopped
 from allmodes.search.searchers.local.table import Array, Ends, Phase, Rows, TrustRegionTable
@@ -98,7 +98,7 @@ class TrustRegion:
         if not value >= old - max(slack, predicted):  # the model is wrong: a kink, for bends lose no more than it gains
             return Stuck(table.origin(k), table.point[k].copy(), old)
         is_short = convergence.is_short(self.context, value - old, predicted, slack)
-        if is_short and table.iterations[k] <= self._patience:
+        if is_short and table.iterations[k] <= lost.patience(table.d):
             table.came_from[k], table.old_gradient[k] = table.point[k], g
             table.point[k], table.value[k], table.phase[k] = where, value, Phase.SLOPE.value
             table.iterations[k] += 1
@@ -111,10 +111,6 @@ class TrustRegion:
         return self._arrived(k)
 
     # ---- going on
-
-    @property
-    def _patience(self) -> int:
-        return TUNING.patience + TUNING.patience_per_dimension * self.table.d
 
     def advance(self, rows: Rows) -> Ends:
         """Searches that know value, gradient and model where they are: they end, arrive, or make another step."""
@@ -190,35 +186,15 @@ class TrustRegion:
         table.trial[rows], table.phase[rows] = trial, Phase.STEP.value
         is_rough = (refusals >= max(TUNING.refusals, table.d)) & (refusals >= TUNING.refused_share * iterations)
         is_rough &= not self.context.has_model  # which learns nothing from refused points: it is the radius that does
-        is_lost = (iterations > self._patience) | (is_rough & ~table.has_met_kink[rows])
+        is_lost = (iterations > lost.patience(table.d)) | (is_rough & ~table.has_met_kink[rows])
         is_lost |= (trial == table.point[rows]).all(axis=1)
         is_lost |= table.radius[rows] < TUNING.negligible * self.context.xtol
         return rows[is_lost | ~(np.abs(trial).max(axis=1) < TUNING.farthest)]
 
     def _cannot_go_on(self, rows: Rows) -> Ends:
         """Searches that got lost go on over a kink, or are over."""
-        table, ends = self.table, Ends()
-        for k in rows.tolist():
-            if self._is_at_kink(k):
-                ends[k] = None
-            elif not np.abs(table.trial[k]).max() < TUNING.farthest:
-                ends[k] = RanAway(table.origin(k))
-            elif table.iterations[k] or table.has_met_kink[k]:
-                is_tired = bool(table.iterations[k] > self._patience)
-                ends[k] = Stuck(table.origin(k), table.point[k].copy(), float(table.value[k]), is_tired)
-            else:
-                ends[k] = Failed(table.origin(k))
-        return ends
-
-    def _is_at_kink(self, k: int) -> bool:
-        """Whether a lost search has something to go on with: a slope, where models do not hold."""
-        table = self.table
-        if table.has_met_kink[k] or not table.iterations[k] or not np.isfinite(table.value[k]):
-            return False
-        is_rough = table.refusals[k] >= TUNING.refused_share * table.iterations[k]
-        slope = convergence.free_slope(self.context, table.point[k], table.gradient[k])
-        has_slope = convergence.no_slope(self.context) < slope < np.inf
-        return bool(has_slope and (is_rough or not np.isfinite(table.hessian[k]).all()))
+        is_broken = np.asarray(~np.isfinite(self.table.hessian[rows]).all(axis=(1, 2)))
+        return lost.ends_of(self.context, self.table, rows, is_broken)
 
     # ---- arriving
 
@@ -239,7 +215,9 @@ class TrustRegion:
         s = peak - table.point[k]
         slope = table.gradient[k] + table.hessian[k] @ s
         is_released = (held & ~is_held(context.box, peak, slope)).any() and np.isfinite(peak).all()
-        is_trusted = s @ s <= table.radius[k] ** 2 and table.iterations[k] <= self._patience  # was not refused before
+        is_trusted = s @ s <= table.radius[k] ** 2 and table.iterations[k] <= lost.patience(
+            table.d
+        )  # was not refused before
         if context.order and is_released and is_trusted:
             # in a steep valley a bound that holds the search where it is may release it at the peak
             table.trial[k], table.phase[k] = peak, Phase.STEP.value
