@@ -109,7 +109,11 @@ def test_what_new_parts_are_made_of_is_public():
 def test_public_names_of_a_module_exist(name):
     module = importlib.import_module(name)
     for public in getattr(module, "__all__", ()):
-        assert hasattr(module, public)
+        try:
+            assert hasattr(module, public)
+        except ImportError as error:  # of a class made of a tool's own, where the tool is not installed
+            assert name.startswith("allmodes.adapters.")
+            assert "this adapter needs" in str(error)
 
 
 @pytest.mark.parametrize("name", MODULES)
